@@ -1,0 +1,1 @@
+"""PyTorch-style tensors and automatic differentiation over NumPy and CuPy."""
