@@ -1,0 +1,1 @@
+"""What a person sees: view models (plain data) and their renderers."""
