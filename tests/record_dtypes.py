@@ -1,4 +1,4 @@
-"""Record PyTorch's dtype tables: `python tests/record_dtypes.py` where torch is installed writes data/dtypes.json."""
+"""Record PyTorch's dtype tables in data/dtypes.json; run it where torch is installed."""
 
 import itertools
 import json
@@ -38,7 +38,7 @@ def operand(dtype, kind):
 
 
 def result_types():
-    """One string of result codes per default dtype and pair of kinds; the operands run through NAMES or NUMBERS."""
+    """One string of codes per default dtype and pair of kinds, over all NAMES or NUMBERS of each."""
     found = {}
     for default in DEFAULTS:
         torch.set_default_dtype(getattr(torch, default))

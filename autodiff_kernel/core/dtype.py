@@ -1,7 +1,8 @@
 """Data types: the `torch.float32` objects, PyTorch's promotion rules, `finfo` and `iinfo`.
 
-PyTorch's promotion is not NumPy's.  Types fall into the categories bool < integer < floating < complex; a tensor with
-dimensions decides the type inside its category, while 0-d tensors and Python numbers only lift the category:
+PyTorch's promotion is not NumPy's.  Types fall into the categories bool < integer < floating < complex; a
+tensor with dimensions decides the type inside its category, while 0-d tensors and Python numbers only lift
+the category:
 
     int32 (2,)   * float32 (2,)  -> float32     NumPy would say float64
     float32 (2,) * float64 ()    -> float32     a 0-d tensor of the same category widens nothing
@@ -37,8 +38,8 @@ _BOOL, _INTEGER, _FLOATING, _COMPLEX = range(4)
 class dtype:
     """The type of a tensor's elements, one object per type: `torch.float32`, `torch.int64`, ...
 
-    Compare with `is` or `==`.  Beyond PyTorch's own attributes, `name` is the bare name and `np` NumPy's dtype
-    (`RuntimeError` for bfloat16 without the package `ml_dtypes`, which gives NumPy that type).
+    Compare with `is` or `==`.  Beyond PyTorch's own attributes, `name` is the bare name and `np` is NumPy's
+    dtype (`RuntimeError` for bfloat16 without the package `ml_dtypes`, which gives NumPy that type).
 
     >>> float32, float32.itemsize, float32.is_floating_point, float32.to_complex()
     (torch.float32, 4, True, torch.complex64)
@@ -91,8 +92,8 @@ class dtype:
     def to_complex(self) -> dtype:
         """Return the complex type whose real part has this type.
 
-        float16 and bfloat16 give complex64 (PyTorch's complex32 does not exist in NumPy).  Raises RuntimeError for
-        integers and bool.
+        float16 and bfloat16 give complex64 (PyTorch's complex32 does not exist in NumPy).  Raises
+        RuntimeError for integers and bool.
         """
         if self.category < _FLOATING:
             raise RuntimeError(
@@ -124,8 +125,8 @@ def _bfloat16_of_numpy() -> numpy.dtype[Any]:
         import ml_dtypes  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise RuntimeError(
-            "torch.bfloat16 needs the package 'ml_dtypes', which is not installed: NumPy has no bfloat16 of its own. "
-            "Install it (pip install ml_dtypes) or use torch.float16 or torch.float32."
+            "torch.bfloat16 needs the package 'ml_dtypes', which is not installed: NumPy has no "
+            "bfloat16 of its own. Install it (pip install ml_dtypes) or use torch.float16 or torch.float32."
         ) from None
     found = numpy.dtype(ml_dtypes.bfloat16)
     OF[found] = bfloat16
@@ -184,8 +185,8 @@ def of(np_dtype: Any) -> dtype:
             "convert it with array.astype(array.dtype.newbyteorder('='))"
         )
     raise TypeError(
-        f"can't convert np.ndarray of type {_numpy_name(np_dtype)}. The only supported types are: float64, float32, "
-        "float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."
+        f"can't convert np.ndarray of type {_numpy_name(np_dtype)}. The only supported types are: "
+        "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."
     )
 
 
@@ -193,7 +194,7 @@ def _numpy_name(np_dtype: numpy.dtype[Any]) -> str:
     return f"{np_dtype.type.__module__}.{np_dtype.type.__name__}"
 
 
-# --- promotion -------------------------------------------------------------------------------------------------------
+# --- promotion ----------------------------------------------------------------------------------------------
 
 
 def _join(a: dtype, b: dtype) -> dtype:
@@ -235,12 +236,14 @@ def _check_dtype(function: str, argument: str, position: builtins.int, value: ob
 def result_dtype(operands: Iterable[tuple[dtype, str]]) -> dtype:
     """Return the dtype of an operation on `operands`, pairs of a dtype and a kind.
 
-    The kinds are "tensor" (one or more dimensions), "zerodim" (a 0-d tensor) and "number" (a Python number, whose dtype
-    is `number_dtype` of it).  Each kind is promoted among its own; then tensors rule over 0-d tensors, and these over
-    numbers: a lower kind counts only where its category is the higher one.
+    The kinds are "tensor" (one or more dimensions), "zerodim" (a 0-d tensor) and "number" (a Python number,
+    whose dtype is `number_dtype` of it).  Each kind is promoted among its own; then tensors rule over 0-d
+    tensors, and these over numbers: a lower kind counts only where its category is the higher one.
 
-    >>> result_dtype([(float32, "tensor"), (float64, "zerodim")]), result_dtype([(int64, "tensor"), (float32, "number")])
-    (torch.float32, torch.float32)
+    >>> result_dtype([(float32, "tensor"), (float64, "zerodim")])
+    torch.float32
+    >>> result_dtype([(int64, "tensor"), (float32, "number")])
+    torch.float32
     """
     joined: dict[str, dtype | None] = {"tensor": None, "zerodim": None, "number": None}
     for one, kind in operands:
@@ -279,7 +282,9 @@ def number_dtype(number: object) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> builtins.bool:
-    """Say whether PyTorch lets a result of type `from_` be written into a tensor of type `to`: the category must not fall.
+    """Say whether a result of type `from_` may be written into a tensor of type `to` (`x += y`).
+
+    It may unless the category falls: a float never becomes an integer silently.
 
     >>> can_cast(float64, float16), can_cast(float32, int64)
     (True, False)
@@ -289,7 +294,7 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     return from_.category <= to.category
 
 
-# --- the default dtype -----------------------------------------------------------------------------------------------
+# --- the default dtype --------------------------------------------------------------------------------------
 
 _default = float32
 
@@ -317,16 +322,17 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
-# --- numerical limits ------------------------------------------------------------------------------------------------
+# --- numerical limits ---------------------------------------------------------------------------------------
 
 
 class finfo:
-    """Numerical limits of a floating type (of the real part, for a complex one; of the default dtype without argument).
+    """Numerical limits of a floating type.
 
+    A complex type has the limits of its real part; without argument they are those of the default dtype.
     Attributes: `bits`, `eps`, `max`, `min`, `tiny` = `smallest_normal`, `resolution`, `dtype` (the name).
 
-    >>> finfo(float16)
-    finfo(resolution=0.001, min=-65504, max=65504, eps=0.000976562, smallest_normal=6.10352e-05, tiny=6.10352e-05, dtype=float16)
+    >>> finfo(float16).max, finfo(float16).eps
+    (65504.0, 0.0009765625)
     """
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
@@ -345,7 +351,8 @@ class finfo:
         _check_dtype("finfo", "type", 1, type)
         if type.category < _FLOATING:
             raise TypeError(
-                f"torch.finfo() requires a floating point input type, not {type!r}. Use torch.iinfo for integers."
+                f"torch.finfo() requires a floating point input type, not {type!r}. "
+                "Use torch.iinfo for integers."
             )
         real = type.to_real()
         mantissa, low, high, digits = self._SHAPES[real.name]
