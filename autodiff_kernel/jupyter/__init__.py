@@ -1,0 +1,1 @@
+"""What runs inside Jupyter and IPython: the extension, the kernel, its kernelspec."""

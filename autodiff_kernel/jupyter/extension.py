@@ -1,0 +1,40 @@
+"""The IPython extension: what `%load_ext autodiff_kernel` switches on, and how it is switched off again."""
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from autodiff_kernel.core import modes
+
+from . import completion, errors, magics
+
+Undo = Callable[[], None]
+
+_loaded: "WeakKeyDictionary[Any, list[Undo]]" = WeakKeyDictionary()
+
+
+def _record(shell: Any) -> Undo:
+    """Pictures of earlier cells need what those cells computed, so it is kept from now on."""
+    modes.set_recording(True)
+    return lambda: modes.set_recording(False)
+
+
+# Each part takes the shell, does its work and returns what undoes it.
+PARTS: tuple[Callable[[Any], Undo], ...] = (
+    _record,
+    magics.load,
+    errors.load,
+    completion.load,
+)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Switch on magics, error view, completion and recording in this IPython shell. A second call does nothing."""
+    if shell not in _loaded:
+        _loaded[shell] = [part(shell) for part in PARTS]
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Leave the shell as it was before `load_ipython_extension`."""
+    for undo in reversed(_loaded.pop(shell, [])):
+        undo()

@@ -1,0 +1,82 @@
+"""The Autodiff kernel: an IPython kernel with our extension loaded, `torch` at hand and a working `;`."""
+
+import sys
+from typing import Any
+
+import ipykernel.zmqshell
+from ipykernel.displayhook import ZMQShellDisplayHook
+from ipykernel.ipkernel import IPythonKernel
+from traitlets import List, Type
+
+import autodiff_kernel
+from autodiff_kernel.version import __version__
+
+
+class DisplayHook(ZMQShellDisplayHook):
+    """A display hook that honours a trailing `;` in every cell.
+
+    IPython looks for the `;` in its history. A cell that is run without history (as nbval, widgets and some editors
+    do) is not in there, so the last remembered cell decides and the value is shown. The cell being run is known
+    from the result it will fill in.
+    """
+
+    def quiet(self) -> bool:
+        info = getattr(self.exec_result, "info", None)
+        if info is None or info.store_history:
+            return bool(super().quiet())
+        if ";" not in info.raw_cell:
+            return False
+        shell: Any = self.shell
+        cell = getattr(info, "transformed_cell", None) or shell.transform_cell(info.raw_cell)
+        return _ends_with_semicolon(cell)
+
+
+def _ends_with_semicolon(cell: str) -> bool:
+    """Whether the last token of the code, comments aside, is a `;`."""
+    import io
+    import tokenize
+
+    trivia = (tokenize.ENDMARKER, tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT)
+    tokens = [t for t in tokenize.generate_tokens(io.StringIO(cell).readline) if t.type not in trivia]
+    return bool(tokens) and tokens[-1].string == ";"
+
+
+# Libraries recognise a notebook by the name of the shell's class (rich, tqdm and others), so ours has the same.
+class ZMQInteractiveShell(ipykernel.zmqshell.ZMQInteractiveShell):
+    """The kernel's shell with our display hook, and `torch` in every fresh namespace."""
+
+    displayhook_class = Type(DisplayHook)
+
+    def init_user_ns(self) -> None:
+        super().init_user_ns()
+        self.user_ns["torch"] = autodiff_kernel
+        self.user_ns_hidden["torch"] = autodiff_kernel  # `%who` lists what the user made
+
+
+class AutodiffKernel(IPythonKernel):
+    """The kernel behind the "Autodiff" tile of Jupyter's launcher."""
+
+    implementation = "autodiff"
+    implementation_version = __version__
+    shell_class = Type(ZMQInteractiveShell)
+    help_links = List(
+        [
+            {"text": "Python", "url": "https://docs.python.org/%i.%i" % sys.version_info[:2]},
+            {"text": "PyTorch, whose API this is", "url": "https://docs.pytorch.org/docs/stable/"},
+            {"text": "NumPy", "url": "https://numpy.org/doc/stable/"},
+            {"text": "Matplotlib", "url": "https://matplotlib.org/stable/"},
+            {"text": "IPython", "url": "https://ipython.readthedocs.io/en/stable/"},
+        ]
+    ).tag(config=True)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.shell.extension_manager.load_extension("autodiff_kernel")
+
+    @property
+    def banner(self) -> str:
+        return (
+            f"Autodiff {__version__} · Python {sys.version.split()[0]}\n"
+            "`torch` is autodiff_kernel: PyTorch's names and results, with everything to be seen.\n"
+            "%graph y draws the graph of y, %trace f(2., 3.) its evaluation trace; %autodiff lists all magics.\n"
+        )

@@ -1,0 +1,258 @@
+"""The magics: each reads its line and calls one public function of `autodiff_kernel.views` or of the engine."""
+
+import ast
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+from autodiff_kernel.core import modes
+
+from .options import parse_expression, split_options
+
+# What `%autodiff` lists: an example that runs, and what it does.
+LISTING = (
+    ("%graph y", "the graph that made y, with every value and gradient"),
+    ("%%graph", "runs the cell, then draws the graph of its last value"),
+    ("%trace f(2., 3.)", "a function's evaluation trace: values, tangents, adjoints"),
+    ("%place", "where each tensor lives, and what was copied"),
+    ("%simulate_gpu 2", "switches on two simulated GPUs"),
+    ("%autodiff", "this list"),
+    ("%autodiff doctor", "looks at the installation: versions, kernel, dot, GPU"),
+)
+
+
+def _view_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that every magic with a view has."""
+    wrapped: Callable[..., Any] = argument(
+        "-r", "--result", action="store_true", help="give the result object back instead of showing it"
+    )(function)
+    wrapped = argument(
+        "-o", "--output", metavar="FILE", help="write it to FILE; the suffix says how (.svg .html .txt .dot .pdf .png)"
+    )(wrapped)
+    return wrapped
+
+
+@magics_class
+class AutodiffMagics(Magics):
+    """All magics of the extension."""
+
+    @no_var_expand
+    @needs_local_scope
+    @magic_arguments()
+    @_view_options
+    @argument("expression", nargs="*", help="what to draw: a tensor, or an expression that makes one")
+    @line_magic
+    def graph(self, line: str, local_ns: Mapping[str, Any] | None = None) -> Any:
+        """Draw the graph that made a tensor: operations, values, and gradients once `backward()` has run.
+
+        Example::
+
+            x = torch.tensor(2.0, requires_grad=True)
+            y = x * x
+            %graph y
+        """
+        from autodiff_kernel.views.graph import graph
+
+        names = self._names(local_ns)
+        args, text = self._read(self.graph, line, names)
+        with modes.recording(True):
+            value = self._evaluate(parse_expression(text, "%graph", "%graph y"), text, names)
+        return self._give(graph(value, namespace=names), args)
+
+    @no_var_expand
+    @magic_arguments()
+    @_view_options
+    @argument("expression", nargs="*", help="what to draw once the cell has run; else the value of its last line")
+    @cell_magic("graph")
+    def graph_cell(self, line: str, cell: str) -> Any:
+        """Run the cell and draw the graph of its last value, or of the expression on the magic's own line.
+
+        Example::
+
+            %%graph
+            x = torch.tensor(2.0, requires_grad=True)
+            x * x
+        """
+        from autodiff_kernel.views.graph import graph
+
+        names: dict[str, Any] = self.shell.user_ns
+        args, text = self._read(self.graph_cell, line, names)
+        with modes.recording(True):
+            value = self._run(cell)
+            if text:
+                value = self._evaluate(parse_expression(text, "%%graph", "%%graph y"), text, names)
+        if value is None:
+            raise UsageError("%%graph: the cell's last line has no value; name what to draw: %%graph y")
+        return self._give(graph(value, namespace=names), args)
+
+    @no_var_expand
+    @needs_local_scope
+    @magic_arguments()
+    @_view_options
+    @argument("call", nargs="*", help="a call of a function of tensors")
+    @line_magic
+    def trace(self, line: str, local_ns: Mapping[str, Any] | None = None) -> Any:
+        """Show a function's evaluation trace at a point: each intermediate value, its tangents, its adjoints.
+
+        Example::
+
+            def f(x1, x2):
+                return x1 * x2 + x1**2
+            %trace f(2., 3.)
+        """
+        from autodiff_kernel.views.trace import trace
+
+        names = self._names(local_ns)
+        args, text = self._read(self.trace, line, names)
+        call = parse_expression(text, "%trace", "%trace f(2., 3.)").body
+        if not isinstance(call, ast.Call):
+            raise UsageError(f"%trace needs a call, for example: %trace f(2., 3.); {text!r} is none")
+        # A list and a dict of the arguments, as Python itself would have passed them.
+        given = ast.parse("(lambda *a, **k: (a, k))()", mode="eval")
+        gather = given.body
+        assert isinstance(gather, ast.Call)
+        gather.args, gather.keywords = call.args, call.keywords
+        function = self._evaluate(ast.Expression(call.func), text, names)
+        values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
+        return self._give(trace(function, *values, **options), args)
+
+    @no_var_expand
+    @magic_arguments()
+    @_view_options
+    @argument("names", nargs="*", help="variables to show; all tensors of the notebook where there are none")
+    @line_magic
+    def place(self, line: str) -> Any:
+        """Show where each tensor lives: CPU or which GPU, its bytes, and what was copied.
+
+        Example::
+
+            x = torch.ones(3)
+            %place x
+        """
+        from autodiff_kernel.views.placement import place
+
+        args = parse_argstring(self.place, line)
+        space: dict[str, Any] = self.shell.user_ns
+        for name in args.names:
+            if name not in space:
+                raise UsageError(f"%place: there is no variable {name!r}{_did_you_mean(name, space)}")
+        shown = {name: space[name] for name in args.names} if args.names else space
+        return self._give(place(shown), args)
+
+    @magic_arguments()
+    @argument("count", type=int, help="how many; 0 switches them off")
+    @line_magic
+    def simulate_gpu(self, line: str) -> None:
+        """Switch on simulated GPUs, for lessons on devices without one; whatever is on them says "simulated".
+
+        Example::
+
+            %simulate_gpu 2
+            torch.ones(3).cuda()
+        """
+        import autodiff_kernel
+
+        count = parse_argstring(self.simulate_gpu, line).count
+        if count < 0:
+            raise UsageError(f"%simulate_gpu: the number of GPUs can't be {count}; for example: %simulate_gpu 2")
+        autodiff_kernel.cuda.simulate(count)
+
+    @magic_arguments()
+    @argument("what", nargs="?", choices=["doctor"], help="doctor: look at the installation")
+    @line_magic
+    def autodiff(self, line: str) -> None:
+        """List the magics, or look at the installation.
+
+        Example::
+
+            %autodiff doctor
+        """
+        if parse_argstring(self.autodiff, line).what == "doctor":
+            from .doctor import report
+
+            print(report())
+            return
+        width = max(len(example) for example, _ in LISTING)
+        for example, meaning in LISTING:
+            print(f"{example:{width}}  {meaning}")
+        print("A ? behind a name shows its help and options: %graph?")
+
+    # ------------------------------------------------------------------ shared by the magics
+
+    def _names(self, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The names an expression sees: the notebook's, and those of the function the magic is called from."""
+        space: dict[str, Any] = self.shell.user_ns
+        return space if local_ns is None or local_ns is space else {**space, **local_ns}
+
+    def _read(self, magic: Any, line: str, names: Mapping[str, Any]) -> tuple[Any, str]:
+        """The parsed options of a magic's line, and its expression."""
+        options, text = split_options(line, magic.parser, names)
+        return parse_argstring(magic, options), text
+
+    def _cell_name(self, text: str) -> str:
+        """A file name for the compiler under which tracebacks and pictures find the source, like a cell's own."""
+        name: str = self.shell.compile.cache(text, self.shell.execution_count, raw_code=text)
+        return name
+
+    def _evaluate(self, tree: ast.Expression, text: str, names: dict[str, Any]) -> Any:
+        """The value of an expression in the user's namespace."""
+        return eval(compile(tree, self._cell_name(text), "eval"), names)
+
+    def _run(self, cell: str) -> Any:
+        """Run a cell's code in the user's namespace; the value of its last line, or None where it has none.
+
+        An empty line stands for the magic's own, so that line numbers are those that the editor shows.
+        """
+        source = "\n" + self.shell.transform_cell(cell)
+        name = self._cell_name(source)
+        tree = self.shell.compile.ast_parse(source, name)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, name, "exec"), self.shell.user_ns)
+        if last is None:
+            return None
+        return eval(compile(ast.Expression(last.value), name, "eval"), self.shell.user_ns)
+
+    def _give(self, result: Any, args: Any) -> Any:
+        """Show a view, or write it, or hand it back, as the options say."""
+        if args.output:
+            try:
+                written = result.save(_unquote(args.output))
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+            print(f"wrote {written}")
+        if args.result:
+            return result
+        if not args.output:
+            display(result)
+        return None
+
+
+def _unquote(text: str) -> str:
+    """A file name without the quotes that were needed for its spaces."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def _did_you_mean(name: str, names: Mapping[str, Any]) -> str:
+    """What to add to a complaint about an unknown name."""
+    close = difflib.get_close_matches(name, [n for n in names if not n.startswith("_")], n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def load(shell: Any) -> Callable[[], None]:
+    """Register the magics; returns what takes them away again."""
+    magics = AutodiffMagics(shell=shell)
+    shell.register_magics(magics)
+    table = shell.magics_manager
+
+    def undo() -> None:
+        for kind, names in magics.magics.items():
+            for name in names:
+                table.magics[kind].pop(name, None)
+        table.registry.pop(type(magics).__name__, None)
+
+    return undo
