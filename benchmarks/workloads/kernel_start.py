@@ -49,7 +49,8 @@ def ready(command: Sequence[str]) -> Sample:
         argv = [sys.executable if part == "python" else part.format(connection_file=path) for part in command]
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         begun = time.perf_counter()
-        process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, cwd=folder)
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(argv, env=environment, cwd=folder, stdin=quiet, stdout=quiet, stderr=quiet)
         client: Any = BlockingKernelClient(connection_file=path)
         try:
             listen(process, connection["ip"], connection["shell_port"])
