@@ -1,8 +1,33 @@
-"""PyTorch-style tensors and automatic differentiation over NumPy and CuPy."""
+"""PyTorch's tensor and autograd API in readable Python over NumPy and CuPy.
 
+    import autodiff_kernel as torch      # the one line that differs
+
+`autodiff_kernel.core` is the engine: the table of rules, the graph, the walk.
+"""
+
+import warnings as _warnings
 from typing import Any
 
-from .version import __version__ as __version__
+# PyTorch is silent where NumPy warns (log of 0, overflow).  The user's own NumPy still warns.
+_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autodiff_kernel(\.|$)")
+
+from .core import create as _create  # noqa: E402
+from .core import rules as _rules  # noqa: E402
+from .core.api import FUNCTIONS as _FUNCTIONS  # noqa: E402
+from .core.device import device as device  # noqa: E402
+from .core.dtype import *  # noqa: E402, F403
+from .core.modes import enable_grad as enable_grad  # noqa: E402
+from .core.modes import is_grad_enabled as is_grad_enabled  # noqa: E402
+from .core.modes import no_grad as no_grad  # noqa: E402
+from .core.modes import set_grad_enabled as set_grad_enabled  # noqa: E402
+from .core.notes import scope as scope  # noqa: E402
+from .core.tensor import Size as Size  # noqa: E402
+from .core.tensor import Tensor as Tensor  # noqa: E402
+from .version import __version__ as __version__  # noqa: E402
+
+globals().update(_FUNCTIONS)
+globals().update(_create.TYPED)
+_ = (_rules,)
 
 
 def load_ipython_extension(shell: Any) -> None:

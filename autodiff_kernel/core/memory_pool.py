@@ -1,15 +1,18 @@
 """The caching memory pool of one simulated GPU: what is in use, what is kept for reuse, and the peaks.
 
-It behaves as CuPy's pool does, and as PyTorch's in everything a lesson shows: sizes are rounded up to 512 bytes, a
-freed block stays reserved and serves the next request that fits, blocks are split on the way out and joined on the
-way back, and `empty_cache` hands whole free segments back.
+The sizes are those of PyTorch's CUDA allocator, so `memory_allocated()` and `memory_reserved()` show a student the
+numbers of a real GPU: blocks are rounded up to 512 bytes; up to 1 MiB they are cut from segments of 2 MiB, up to
+10 MiB from segments of 20 MiB, beyond that a segment is the size rounded up to 2 MiB. A freed block stays reserved
+and serves the next request that fits; `free_all_blocks` hands back the segments of which nothing is in use.
 """
 
 import threading
-from bisect import bisect_left, insort
-from collections import deque
+from bisect import bisect_left
+from collections.abc import Callable
 
 ROUNDING = 512
+SMALL, SMALL_SEGMENT = 1 << 20, 2 << 20
+LARGE, LARGE_SEGMENT = 10 << 20, 20 << 20
 
 
 class OutOfMemoryError(RuntimeError):
@@ -17,176 +20,199 @@ class OutOfMemoryError(RuntimeError):
 
 
 class Chunk:
-    """A piece of a segment; `before` and `after` are its neighbours in the same segment."""
+    """A block of a segment; `before` and `after` are its neighbours there.
 
-    __slots__ = ("size", "before", "after", "in_use", "returned")
+    It is free exactly while it is on its pool's list of free blocks of its size; `free` puts it there.
+    """
 
-    def __init__(self, size: int, returned: "deque[Chunk]") -> None:
-        self.size, self.returned = size, returned
+    __slots__ = ("after", "before", "free", "pool", "size", "small")
+
+    def __init__(self, pool: "MemoryPool", size: int, small: bool) -> None:
+        self.pool, self.small = pool, small
         self.before: Chunk | None = None
         self.after: Chunk | None = None
-        self.in_use = True
+        self.size = 0
+        self.free: Callable[[Chunk], None] = pool._adapt(self, size)
+
+    def give_back(self) -> None:
+        """Return the block to the pool. Safe in a finaliser: no lock, one atomic append."""
+        self.pool.allocated -= self.size
+        self.free(self)
 
 
 class MemoryPool:
     """Counts the bytes of one simulated GPU. `capacity` is the size of its memory in bytes.
 
-    >>> pool = MemoryPool(capacity=1 << 20)
+    >>> pool = MemoryPool(capacity=1 << 30)
     >>> chunk = pool.allocate(1000)
-    >>> pool.allocated, pool.reserved
-    (1024, 1024)
-    >>> pool.give_back(chunk)
-    >>> pool.allocated, pool.reserved
-    (0, 1024)
+    >>> pool.used_bytes(), pool.total_bytes()
+    (1024, 2097152)
+    >>> chunk.give_back()
+    >>> pool.used_bytes(), pool.total_bytes()
+    (0, 2097152)
     """
 
-    def __init__(self, capacity: int, name: str = "simulated GPU") -> None:
+    def __init__(self, capacity: int, name: str = "the simulated GPU") -> None:
         self.capacity, self.name = capacity, name
-        # A finaliser may run anywhere, also inside `allocate`: it only appends here, and the next call settles.
-        self.returned: deque[Chunk] = deque()
+        self.peak = self.reserved_peak = 0
+        # A running count, for the peak. It is exact while one thread works; every reading puts it right.
+        self.allocated = 0
+        self._reserved = self._chunks = 0
+        # size -> free blocks of that size, the last freed last; a list lives while blocks of its size do, used or free
+        self._free: dict[int, list[Chunk]] = {}
+        self._members: dict[int, int] = {}  # size -> how many blocks, used or free
         self._lock = threading.RLock()
-        self._free: dict[int, dict[Chunk, None]] = {}  # size -> chunks of that size, newest last
-        self._sizes: list[int] = []  # the sizes that have chunks, sorted
-        self._allocated = self._reserved = self._peak = self._reserved_peak = 0
-        self._requests = self._live = 0
 
     def allocate(self, nbytes: int) -> Chunk | None:
-        """Take a block of at least `nbytes`; None for no bytes. Raises OutOfMemoryError."""
-        if not nbytes:
-            return None
-        size = (nbytes + ROUNDING - 1) // ROUNDING * ROUNDING
-        with self._lock:
-            if self.returned:
-                self._settle()
-            same = self._free.get(size)
-            if same and len(same) > 1:  # one stays: the list of sizes need not change
-                chunk = same.popitem()[0]
-            else:
-                chunk = self._fit(size) or self._new_segment(size)
-            chunk.in_use = True
-            self._requests += 1
-            self._live += 1
-            self._allocated = total = self._allocated + size
-            if total > self._peak:
-                self._peak = total
+        """Take a block of at least `nbytes` (None for no bytes). Raises OutOfMemoryError."""
+        size = (nbytes + 511) & -512
+        try:
+            chunk = self._free[size].pop()  # the hot path: a block of just this size was freed before
+        except (KeyError, IndexError):
+            if not size:
+                return None
+            chunk = self._find(size)
+        total = self.allocated = self.allocated + chunk.size
+        if total > self.peak:
+            self.peak = total
         return chunk
 
-    @staticmethod
-    def give_back(chunk: Chunk | None) -> None:
-        """Return a block to its pool. Safe in a finaliser: it takes no lock."""
-        if chunk is not None:
-            chunk.returned.append(chunk)
-
-    def empty_cache(self) -> None:
-        """Hand back every segment of which no byte is in use."""
+    def used_bytes(self) -> int:
+        """Bytes in blocks that are in use."""
         with self._lock:
-            self._settle()
-            for size in list(self._sizes):
-                for chunk in list(self._free[size]):
-                    if chunk.before is None and chunk.after is None:
-                        self._take(chunk)
-                        self._reserved -= chunk.size
+            self.allocated = self._reserved - self.free_bytes()
+            return self.allocated
+
+    def total_bytes(self) -> int:
+        """Bytes held from the GPU, in use or kept for reuse."""
+        return self._reserved
+
+    def free_bytes(self) -> int:
+        """Bytes kept for reuse."""
+        return sum(size * len(chunks) for size, chunks in list(self._free.items()))
+
+    def free_blocks(self) -> list[int]:
+        """Sizes of the blocks that are kept for reuse, smallest first, neighbours joined."""
+        with self._lock:
+            chunks = self._joined()
+            for chunk in chunks:
+                chunk.free(chunk)
+            return [chunk.size for chunk in chunks]
+
+    def used_blocks(self) -> int:
+        """How many blocks are in use."""
+        with self._lock:
+            return self._chunks - sum(map(len, self._free.values()))
+
+    def free_all_blocks(self) -> None:
+        """Hand back every segment of which nothing is in use."""
+        with self._lock:
+            for chunk in self._joined():
+                if chunk.before is None and chunk.after is None:
+                    self._reserved -= chunk.size
+                    self._chunks -= 1
+                    self._leave(chunk)
+                else:
+                    chunk.free(chunk)
 
     def reset_peak(self) -> None:
-        """Start the peaks anew from the present state."""
+        """Let the peaks start from the present."""
         with self._lock:
-            self._settle()
-            self._peak, self._reserved_peak = self._allocated, self._reserved
+            self.peak, self.reserved_peak = self.used_bytes(), self._reserved
 
-    def _get(self, name: str) -> int:
+    # ------------------------------------------------------------ under the lock
+    def _adapt(self, chunk: Chunk, size: int) -> Callable[[Chunk], None]:
+        """Give a block its size, and with it the list that it goes to when it is freed."""
+        self._leave(chunk)
+        chunk.size = size
+        self._members[size] = self._members.get(size, 0) + 1
+        chunk.free = self._free.setdefault(size, []).append
+        return chunk.free
+
+    def _leave(self, chunk: Chunk) -> None:
+        """A block stops having its size: it gets another, is joined to its neighbour, or goes back to the GPU."""
+        if chunk.size:
+            left = self._members[chunk.size] = self._members[chunk.size] - 1
+            if not left:
+                del self._members[chunk.size], self._free[chunk.size]
+
+    def _joined(self) -> list[Chunk]:
+        """Take all free blocks off their lists, join neighbours, and give them smallest first."""
+        taken: dict[Chunk, None] = {}
+        for chunks in list(self._free.values()):
+            while chunks:
+                try:
+                    taken[chunks.pop()] = None
+                except IndexError:  # another thread took the last one
+                    break
+        for chunk in list(taken):
+            if chunk not in taken:
+                continue
+            size = chunk.size
+            while (after := chunk.after) in taken:
+                assert after is not None
+                del taken[after]
+                self._leave(after)
+                self._chunks -= 1
+                size += after.size
+                chunk.after = after.after
+                if chunk.after is not None:
+                    chunk.after.before = chunk
+            if size != chunk.size:
+                self._adapt(chunk, size)
+        return sorted(taken, key=lambda chunk: chunk.size)
+
+    def _find(self, size: int) -> Chunk:
+        """The smallest free block that is large enough, what is over cut off; or a new segment."""
         with self._lock:
-            self._settle()
-            return getattr(self, name)
+            small, chunk = size <= SMALL, None
+            free = self._joined()
+            for i in range(bisect_left(free, size, key=lambda c: c.size), len(free)):
+                if free[i].small == small:
+                    chunk = free.pop(i)
+                    break
+            for other in free:
+                other.free(other)
+            if chunk is None:
+                chunk = self._new_segment(size, small)
+            over = chunk.size - size
+            if over >= ROUNDING if small else over > SMALL:
+                rest = Chunk(self, over, small)
+                self._chunks += 1
+                rest.before, rest.after = chunk, chunk.after
+                if rest.after is not None:
+                    rest.after.before = rest
+                chunk.after = rest
+                self._adapt(chunk, size)
+                rest.free(rest)
+            return chunk
 
-    allocated = property(lambda self: self._get("_allocated"), doc="Bytes in blocks that are in use.")
-    reserved = property(lambda self: self._get("_reserved"), doc="Bytes held from the GPU, in use or cached.")
-    peak = property(lambda self: self._get("_peak"), doc="The most `allocated` has been since the last reset.")
-    reserved_peak = property(lambda self: self._get("_reserved_peak"), doc="The most `reserved` has been.")
-    requests = property(lambda self: self._get("_requests"), doc="How many blocks were ever asked for.")
-    live_blocks = property(lambda self: self._get("_live"), doc="How many blocks are in use.")
-
-    @property
-    def cached_blocks(self) -> list[int]:
-        """Sizes of the freed blocks that are kept for reuse, smallest first."""
-        with self._lock:
-            self._settle()
-            return [size for size in self._sizes for _ in self._free[size]]
-
-    def _settle(self) -> None:
-        """Put returned blocks on the free list, joined with free neighbours."""
-        returned = self.returned
-        while returned:
-            chunk = returned.popleft()
-            self._allocated -= chunk.size
-            self._live -= 1
-            chunk.in_use = False
-            after, before = chunk.after, chunk.before
-            if after is not None and not after.in_use:
-                self._take(after)
-                self._join(chunk, after)
-            if before is not None and not before.in_use:
-                self._take(before)
-                self._join(before, chunk)
-                chunk = before
-            self._keep(chunk)
-
-    @staticmethod
-    def _join(chunk: Chunk, after: Chunk) -> None:
-        chunk.size += after.size
-        chunk.after = after.after
-        if chunk.after is not None:
-            chunk.after.before = chunk
-
-    def _keep(self, chunk: Chunk) -> None:
-        same = self._free.get(chunk.size)
-        if same is None:
-            self._free[chunk.size] = {chunk: None}
-            insort(self._sizes, chunk.size)
+    def _new_segment(self, size: int, small: bool) -> Chunk:
+        if small:
+            segment = SMALL_SEGMENT
+        elif size < LARGE:
+            segment = LARGE_SEGMENT
         else:
-            same[chunk] = None
-
-    def _take(self, chunk: Chunk) -> None:
-        same = self._free[chunk.size]
-        del same[chunk]
-        if not same:
-            del self._free[chunk.size]
-            del self._sizes[bisect_left(self._sizes, chunk.size)]
-
-    def _fit(self, size: int) -> Chunk | None:
-        """The smallest free block of at least `size`; what is over stays free."""
-        at = bisect_left(self._sizes, size)
-        if at == len(self._sizes):
-            return None
-        chunk = next(reversed(self._free[self._sizes[at]]))
-        self._take(chunk)
-        over = chunk.size - size
-        if over:
-            rest = Chunk(over, self.returned)
-            rest.in_use, rest.before, rest.after = False, chunk, chunk.after
-            if rest.after is not None:
-                rest.after.before = rest
-            chunk.size, chunk.after = size, rest
-            self._keep(rest)
-        return chunk
-
-    def _new_segment(self, size: int) -> Chunk:
-        if self._reserved + size > self.capacity:
-            self.empty_cache()
-            if self._reserved + size > self.capacity:
-                free = self.capacity - self._reserved
+            segment = -(-size // SMALL_SEGMENT) * SMALL_SEGMENT
+        if self._reserved + segment > self.capacity:
+            self.free_all_blocks()
+            if self._reserved + segment > self.capacity:
                 raise OutOfMemoryError(
-                    f"CUDA out of memory. Tried to allocate {_readable(size)}. {self.name} has a total capacity of "
-                    f"{_readable(self.capacity)} of which {_readable(free)} is free. Free tensors that are no longer "
-                    "needed (del), or use a smaller batch."
+                    f"CUDA out of memory. Tried to allocate {readable(size)}. {self.name} has a total capacity of "
+                    f"{readable(self.capacity)} of which {readable(self.capacity - self._reserved)} is free. "
+                    "Delete tensors that are no longer needed, or use a smaller batch."
                 )
-        self._reserved += size
-        self._reserved_peak = max(self._reserved_peak, self._reserved)
-        return Chunk(size, self.returned)
+        self._reserved += segment
+        self._chunks += 1
+        self.reserved_peak = max(self.reserved_peak, self._reserved)
+        return Chunk(self, segment, small)
 
 
-def _readable(nbytes: int) -> str:
-    value, units = float(nbytes), ["bytes", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1024 and len(units) > 1:
+def readable(nbytes: int) -> str:
+    """A number of bytes as PyTorch's error writes it: '20.00 MiB'."""
+    value = float(nbytes)
+    for unit in ("bytes", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.2f} {unit}" if unit != "bytes" else f"{nbytes} bytes"
         value /= 1024
-        units.pop(0)
-    return f"{value:.0f} {units[0]}" if units[0] == "bytes" else f"{value:.2f} {units[0]}"
+    return f"{value:.2f} GiB"

@@ -1,13 +1,15 @@
 """Simulated GPUs: an array class that holds a NumPy array, is not one, and refuses what CuPy's array refuses.
 
-Nothing here computes on a GPU. The class follows CuPy in what it accepts, so that code that works here takes the same
-path on a real GPU, and a mistake (mixing devices, reading values without a copy) fails here as it would there.
-This module also plays CuPy's part for `device.Backend`: `zeros`, `array`, `asnumpy`, `scatter_add`, `cuda.Device`, ….
+Nothing here computes on a GPU. The class follows CuPy in what it accepts, so that code that works here takes the
+same path on a real GPU, and a mistake (mixing devices, reading values without a copy) fails here as it would there.
+The module plays CuPy's part for `device.Backend`: `zeros`, `array`, `asnumpy`, `cuda.Device`, ….
+
+Hot paths are written out: an operator costs NumPy's time and 0.4 µs, of which the memory accounting is a third.
 """
 
 import operator
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,13 +18,13 @@ import numpy as np
 from . import device as devices
 from .memory_pool import Chunk, MemoryPool
 
-MEMORY = 16 * 2**30  # bytes of each simulated GPU
+MEMORY = 4 << 30  # bytes of each simulated GPU
 
 ndarray = np.ndarray
 asarray = np.asarray
 new = object.__new__
 SCALARS = frozenset(
-    (bool, int, float, complex, *(t for t in np.sctypeDict.values() if issubclass(t, (np.number, np.bool_))))
+    (bool, int, float, complex, *(t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool)))
 )
 
 
@@ -30,7 +32,7 @@ SCALARS = frozenset(
 class Device:
     """One simulated GPU; as a context manager it becomes this thread's current one (`cupy.cuda.Device`)."""
 
-    __slots__ = ("id", "pool", "allocate", "_stack")
+    __slots__ = ("allocate", "id", "pool")
 
     def __init__(self, id: int) -> None:
         self.id = id
@@ -40,6 +42,11 @@ class Device:
     @property
     def name(self) -> str:
         return f"simulated GPU {self.id}"
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        """Free and total bytes."""
+        return self.pool.capacity - self.pool.total_bytes(), self.pool.capacity
 
     def use(self) -> None:
         """Make this the current device of this thread."""
@@ -60,38 +67,43 @@ class Device:
         return f"<simulated CUDA device {self.id}>"
 
 
-class _Current(threading.local):
+class _Local(threading.local):
     def __init__(self) -> None:
         self.current = 0
         self.before: list[int] = []
 
 
-_local = _Current()
-_gpus: list[Device] = []  # every one ever made: arrays that outlive simulate(0) keep theirs
+_local = _Local()
+_made: list[Device] = []  # every one ever made: arrays that outlive simulate(0) keep theirs
 _count = 0
 
 
 def set_count(count: int) -> None:
     """Let `count` simulated GPUs be visible."""
     global _count
-    while len(_gpus) < count:
-        _gpus.append(Device(len(_gpus)))
+    while len(_made) < count:
+        _made.append(Device(len(_made)))
     _count = count
+
+
+def current() -> int:
+    """The number of this thread's current GPU."""
+    return _local.current if _local.current < _count else 0
 
 
 def gpu(index: int | None = None) -> Device:
     """The simulated GPU of that number; this thread's current one without a number."""
-    index = _local.current if index is None else index
-    if not 0 <= index < _count:
-        raise RuntimeError(f"CUDA error: invalid device ordinal: there are {_count} simulated GPUs, and no number {index}")
-    return _gpus[index]
+    index = current() if index is None else index
+    if not 0 <= index < len(_made):
+        raise RuntimeError(f"CUDA error: invalid device ordinal: there is no simulated GPU {index}")
+    return _made[index]
 
 
 # ---------------------------------------------------------------- refusals
 def _refuse(what: str) -> NoReturn:
     raise TypeError(
-        f"Implicit conversion to a NumPy array is not allowed: {what} would read values of a (simulated) GPU on the "
-        "CPU. Copy them there first: Tensor.cpu() for a tensor, .get() for an array."
+        f"Implicit conversion to a NumPy array is not allowed: {what} would read values of a simulated GPU on the "
+        "CPU. Copy them there first: x.cpu() for a tensor, x.get() for an array."
     )
 
 
@@ -99,64 +111,74 @@ def _foreign(other: Any) -> Any:
     """What an operator answers to an operand that is neither an array of this class nor a number."""
     if isinstance(other, ndarray):
         raise TypeError(
-            "Unsupported type <class 'numpy.ndarray'>: the other operand is an array of a (simulated) GPU. "
-            "Implicit conversion to a NumPy array is not allowed; copy one of them: x.cuda() or x.cpu()."
+            "Unsupported type <class 'numpy.ndarray'>: the other operand lies on a simulated GPU. Implicit "
+            "conversion to a NumPy array is not allowed; copy one of them first: x.cuda() or x.cpu()."
         )
     return NotImplemented
 
 
 def _two_devices(a: "SimulatedArray", b: "SimulatedArray") -> NoReturn:
     raise ValueError(
-        f"The device where the array resides ({b._gpu.id}) is different from the other operand's ({a._gpu.id}); "
-        "copy one of them first: x.to('cuda:0')."
+        f"The device where the array resides ({b._gpu.id}) is different from the other operand's ({a._gpu.id}). "
+        f"Copy one of them first: x.to('cuda:{a._gpu.id}')."
     )
 
 
-# ---------------------------------------------------------------- wrapping
+# ---------------------------------------------------------------- wrapping and unwrapping
 def _fresh(result: Any, gpu: Device) -> "SimulatedArray":
     """Wrap a result that shares memory with nothing."""
     if result.__class__ is not ndarray:
         result = asarray(result)
+    chunk = gpu.allocate(result.nbytes)
     r = new(SimulatedArray)
-    r._held, r._gpu, r.base = result, gpu, None
-    r._chunk = gpu.allocate(result.nbytes)
+    r._held, r._gpu, r._chunk, r.base = result, gpu, chunk, None
     return r
 
 
-def _root(held: Any) -> Any:
-    while held.base is not None:
-        held = held.base
-        if held.__class__ is not ndarray and not hasattr(held, "base"):
-            break
-    return held
+def _view(result: ndarray, source: "SimulatedArray") -> "SimulatedArray":
+    """Wrap a view of a source's memory: it keeps the owner alive and owns nothing."""
+    r = new(SimulatedArray)
+    r._held, r._gpu, r._chunk = result, source._gpu, None
+    r.base = source if source.base is None else source.base
+    return r
 
 
-def _adopt(result: Any, gpu: Device, sources: "list[SimulatedArray]") -> Any:
-    """Wrap a result that may be an input, a view of an input, or several of those."""
-    if isinstance(result, (tuple, list)):
-        items = [_adopt(x, gpu, sources) for x in result]
-        if result.__class__ in (tuple, list):
-            return result.__class__(items)
-        return result.__class__(*items)  # a named tuple: QRResult, SVDResult, …
+def _adopt(result: Any, source: "SimulatedArray") -> "SimulatedArray":
+    """Wrap an array that may be the source's own, a view of it, or a fresh one."""
+    if result.__class__ is ndarray:
+        base, held = result.base, source._held
+        if base is not None:
+            if base is held or base is held.base or _root(base) is _root(held):
+                return source if result is held else _view(result, source)
+        elif result is held:
+            return source
+    return _fresh(result, source._gpu)
+
+
+def _adopt_any(result: Any, sources: "list[SimulatedArray]") -> Any:
+    """`_adopt` for a result of several sources, or for several results."""
+    if isinstance(result, tuple | list):
+        items = [_adopt_any(x, sources) for x in result]
+        return type(result)(items) if type(result) in (tuple, list) else type(result)(*items)  # QRResult, …
     if result is None:
         return None
-    if result.__class__ is not ndarray:
-        result = asarray(result)
-    elif result.base is not None:
-        root = _root(result)
-        for x in sources:
-            owner = x if x.base is None else x.base
-            if root is _root(owner._held):
-                if result is x._held:
-                    return x
-                r = new(SimulatedArray)
-                r._held, r._gpu, r.base, r._chunk = result, gpu, owner, None
-                return r
-    else:
+    if result.__class__ is ndarray:
         for x in sources:
             if result is x._held:
                 return x
-    return _fresh(result, gpu)
+        if result.base is not None:
+            root = _root(result)
+            for x in sources:
+                if root is _root(x._held):
+                    return _view(result, x)
+    return _fresh(result, sources[0]._gpu)
+
+
+def _root(held: Any) -> Any:
+    """The object that owns an array's memory."""
+    while (base := getattr(held, "base", None)) is not None:
+        held = base
+    return held
 
 
 def _open(x: Any, found: "list[SimulatedArray]") -> Any:
@@ -179,50 +201,57 @@ def _open(x: Any, found: "list[SimulatedArray]") -> Any:
 
 
 def _open_index(index: Any, gpu: Device) -> Any:
-    """An index made ready for NumPy. Lists and NumPy arrays are copied to the GPU, as CuPy does, and counted."""
+    """An index made ready for NumPy. Lists and NumPy arrays are copied to the GPU, as in CuPy, and counted."""
     kind = index.__class__
     if kind is SimulatedArray:
         if index._gpu is not gpu:
-            raise ValueError(f"The index lies on {index._gpu.name}, the array on {gpu.name}; copy one of them first.")
+            raise ValueError(f"The index lies on {index._gpu.name}, the array on {gpu.name}: copy one of them first.")
         return index._held
     if kind is tuple:
         return tuple([_open_index(i, gpu) for i in index])
     if kind is list:
         if any(i.__class__ is SimulatedArray for i in index):
-            _refuse("a list of GPU arrays as an index")
+            _refuse("a list of arrays as an index")
         index = asarray(index) if index else asarray(index, dtype=np.int64)
     if isinstance(index, ndarray):
-        devices.count_transfer(devices.CPU, devices.cuda(gpu.id), index.nbytes)
+        devices.count_transfer(devices.CPU, devices.cuda(gpu.id), index.nbytes, index.shape)
     return index
 
 
-# ---------------------------------------------------------------- the array
-def _binary(fn: Callable[[Any, Any], Any], swap: bool = False) -> Any:
+# ---------------------------------------------------------------- makers of operators and methods
+def _binary(fn: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """An operator and its reflection."""
+
     def forward(self: "SimulatedArray", other: Any) -> Any:
         kind = other.__class__
+        gpu = self._gpu
         if kind is SimulatedArray:
-            if other._gpu is not self._gpu:
+            if other._gpu is not gpu:
                 _two_devices(self, other)
             other = other._held
         elif kind not in SCALARS:
             return _foreign(other)
-        return _fresh(fn(self._held, other), self._gpu)
+        result = fn(self._held, other)
+        if result.__class__ is not ndarray:
+            result = asarray(result)
+        chunk = gpu.allocate(result.nbytes)
+        r = new(SimulatedArray)
+        r._held, r._gpu, r._chunk, r.base = result, gpu, chunk, None
+        return r
 
     def reflected(self: "SimulatedArray", other: Any) -> Any:
-        if other.__class__ not in SCALARS:
-            return _foreign(other)
-        return _fresh(fn(other, self._held), self._gpu)
+        return _fresh(fn(other, self._held), self._gpu) if other.__class__ in SCALARS else _foreign(other)
 
-    return reflected if swap else forward
+    return forward, reflected
 
 
 def _comparison(fn: Callable[[Any, Any], Any]) -> Any:
-    plain = _binary(fn)
+    forward, _ = _binary(fn)
 
     def compare(self: "SimulatedArray", other: Any) -> Any:
-        if isinstance(other, ndarray) and not other.ndim:  # the one ndarray operand that CuPy takes
+        if other.__class__ is ndarray and not other.ndim:  # the one ndarray operand that CuPy takes
             other = other[()]
-        return plain(self, other)
+        return forward(self, other)
 
     return compare
 
@@ -253,23 +282,21 @@ def _method(name: str) -> Any:
     def method(self: "SimulatedArray", *args: Any, **kwargs: Any) -> Any:
         found = [self]
         if args:
-            args = tuple([_open(x, found) for x in args])
+            args = tuple([x if x.__class__ in SCALARS else _open(x, found) for x in args])
         if kwargs:
-            kwargs = {k: _open(x, found) for k, x in kwargs.items()}
-        return _adopt(fn(self._held, *args, **kwargs), self._gpu, found)
+            kwargs = {k: x if x.__class__ in SCALARS else _open(x, found) for k, x in kwargs.items()}
+        result = fn(self._held, *args, **kwargs)
+        if len(found) == 1 and result.__class__ is not tuple and result is not None:
+            return _adopt(result, self)
+        return _adopt_any(result, found)
 
-    method.__name__ = name
+    method.__name__ = method.__qualname__ = name
     return method
 
 
-def _attribute(name: str) -> Any:
-    get = operator.attrgetter(name)
-    return property(lambda self: get(self._held))
-
-
-def _view_attribute(name: str) -> Any:
-    get = operator.attrgetter(name)
-    return property(lambda self: _adopt(get(self._held), self._gpu, [self]))
+def _known(name: str) -> Any:
+    """An attribute that is known without reading a value."""
+    return property(eval(f"lambda self: self._held.{name}"))  # noqa: S307 - a third of attrgetter's time
 
 
 class MemoryPointer(NamedTuple):
@@ -279,13 +306,14 @@ class MemoryPointer(NamedTuple):
     device_id: int
 
 
+# ---------------------------------------------------------------- the array
 class SimulatedArray:
     """An array on a simulated GPU. Its operators, methods and refusals are those of `cupy.ndarray`.
 
     `base` is the array whose memory a view shares, or None for an array that owns its memory.
     """
 
-    __slots__ = ("_held", "_gpu", "_chunk", "base", "__weakref__")
+    __slots__ = ("__weakref__", "_chunk", "_gpu", "_held", "base")
     __array_priority__ = 100
     _held: np.ndarray
     _gpu: Device
@@ -295,20 +323,17 @@ class SimulatedArray:
     def __del__(self) -> None:
         chunk = self._chunk
         if chunk is not None:
-            chunk.returned.append(chunk)
+            chunk.pool.allocated -= chunk.size
+            chunk.free(chunk)
 
-    # what is known without reading a value
-    shape, dtype, ndim, size = map(_attribute, ("shape", "dtype", "ndim", "size"))
-    strides, itemsize, nbytes, flags = map(_attribute, ("strides", "itemsize", "nbytes", "flags"))
-    T, mT, real, imag = map(_view_attribute, ("T", "mT", "real", "imag"))
-
-    @property
-    def device(self) -> Device:
-        return self._gpu
-
-    @property
-    def data(self) -> MemoryPointer:
-        return MemoryPointer(self._held.ctypes.data, self._gpu.id)
+    shape, dtype, ndim, size = map(_known, ("shape", "dtype", "ndim", "size"))
+    strides, itemsize, nbytes, flags = map(_known, ("strides", "itemsize", "nbytes", "flags"))
+    T = property(lambda self: _view(self._held.T, self))
+    mT = property(lambda self: _view(self._held.mT, self))
+    real = property(lambda self: _adopt(self._held.real, self))
+    imag = property(lambda self: _adopt(self._held.imag, self))
+    device = property(lambda self: self._gpu)
+    data = property(lambda self: MemoryPointer(self._held.__array_interface__["data"][0], self._gpu.id))
 
     def __len__(self) -> int:
         return len(self._held)
@@ -316,25 +341,27 @@ class SimulatedArray:
     def __repr__(self) -> str:
         return f"<array of shape {self.shape} and dtype {self.dtype} on {self._gpu.name}>"
 
-    # operators
-    __add__, __radd__, __iadd__ = _binary(operator.add), _binary(operator.add, True), _inplace(operator.iadd)
-    __sub__, __rsub__, __isub__ = _binary(operator.sub), _binary(operator.sub, True), _inplace(operator.isub)
-    __mul__, __rmul__, __imul__ = _binary(operator.mul), _binary(operator.mul, True), _inplace(operator.imul)
-    __pow__, __rpow__, __ipow__ = _binary(operator.pow), _binary(operator.pow, True), _inplace(operator.ipow)
-    __mod__, __rmod__, __imod__ = _binary(operator.mod), _binary(operator.mod, True), _inplace(operator.imod)
-    __and__, __rand__, __iand__ = _binary(operator.and_), _binary(operator.and_, True), _inplace(operator.iand)
-    __or__, __ror__, __ior__ = _binary(operator.or_), _binary(operator.or_, True), _inplace(operator.ior)
-    __xor__, __rxor__, __ixor__ = _binary(operator.xor), _binary(operator.xor, True), _inplace(operator.ixor)
-    __truediv__, __rtruediv__ = _binary(operator.truediv), _binary(operator.truediv, True)
-    __floordiv__, __rfloordiv__ = _binary(operator.floordiv), _binary(operator.floordiv, True)
-    __lshift__, __rlshift__ = _binary(operator.lshift), _binary(operator.lshift, True)
-    __rshift__, __rrshift__ = _binary(operator.rshift), _binary(operator.rshift, True)
-    __matmul__, __rmatmul__ = _binary(operator.matmul), _binary(operator.matmul, True)
-    __itruediv__, __ifloordiv__ = _inplace(operator.itruediv), _inplace(operator.ifloordiv)
-    __ilshift__, __irshift__ = _inplace(operator.ilshift), _inplace(operator.irshift)
-    __neg__, __abs__, __invert__ = _unary(operator.neg), _unary(abs), _unary(operator.invert)
-    __lt__, __le__, __gt__ = _comparison(operator.lt), _comparison(operator.le), _comparison(operator.gt)
-    __ge__, __eq__, __ne__ = _comparison(operator.ge), _comparison(operator.eq), _comparison(operator.ne)
+    __add__, __radd__ = _binary(operator.add)
+    __sub__, __rsub__ = _binary(operator.sub)
+    __mul__, __rmul__ = _binary(operator.mul)
+    __truediv__, __rtruediv__ = _binary(operator.truediv)
+    __floordiv__, __rfloordiv__ = _binary(operator.floordiv)
+    __mod__, __rmod__ = _binary(operator.mod)
+    __pow__, __rpow__ = _binary(operator.pow)
+    __matmul__, __rmatmul__ = _binary(operator.matmul)
+    __and__, __rand__ = _binary(operator.and_)
+    __or__, __ror__ = _binary(operator.or_)
+    __xor__, __rxor__ = _binary(operator.xor)
+    __lshift__, __rlshift__ = _binary(operator.lshift)
+    __rshift__, __rrshift__ = _binary(operator.rshift)
+    __iadd__, __isub__, __imul__ = map(_inplace, (operator.iadd, operator.isub, operator.imul))
+    __itruediv__, __ifloordiv__ = map(_inplace, (operator.itruediv, operator.ifloordiv))
+    __imod__, __ipow__ = map(_inplace, (operator.imod, operator.ipow))
+    __iand__, __ior__, __ixor__ = map(_inplace, (operator.iand, operator.ior, operator.ixor))
+    __ilshift__, __irshift__ = map(_inplace, (operator.ilshift, operator.irshift))
+    __lt__, __le__, __gt__ = map(_comparison, (operator.lt, operator.le, operator.gt))
+    __ge__, __eq__, __ne__ = map(_comparison, (operator.ge, operator.eq, operator.ne))
+    __neg__, __abs__, __invert__ = map(_unary, (operator.neg, operator.abs, operator.invert))
     __hash__ = None  # type: ignore[assignment]
 
     def __pos__(self) -> "SimulatedArray":
@@ -343,7 +370,6 @@ class SimulatedArray:
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
-    # methods
     all, any, argmax, argmin = map(_method, ("all", "any", "argmax", "argmin"))
     argpartition, argsort, astype = map(_method, ("argpartition", "argsort", "astype"))
     choose, clip, compress, conj = map(_method, ("choose", "clip", "compress", "conj"))
@@ -364,29 +390,32 @@ class SimulatedArray:
         np.add.at(self._held, _open_index(index, self._gpu), _open(values, [self]))
 
     def __getitem__(self, index: Any) -> "SimulatedArray":
-        index = _open_index(index, self._gpu)
+        kind = index.__class__
+        if kind is not int and kind is not slice and index is not Ellipsis:
+            index = _open_index(index, self._gpu)
         held = self._held[index]
         if held.__class__ is not ndarray:  # a single element: CuPy gives a 0-d view, NumPy a number
-            held = self._held[(*index, ...) if index.__class__ is tuple else (index, ...)]
-        return _adopt(held, self._gpu, [self])
+            held = self._held[(*index, ...) if kind is tuple else (index, ...)]
+        return _adopt(held, self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if value.__class__ is SimulatedArray:
+        kind = value.__class__
+        if kind is SimulatedArray:
             if value._gpu is not self._gpu:
                 _two_devices(self, value)
             value = value._held
-        elif isinstance(value, ndarray) and not value.ndim:
+        elif kind is ndarray and not value.ndim:
             value = value[()]
-        elif value.__class__ not in SCALARS:
-            if _foreign(value) is NotImplemented:
-                raise TypeError(f"a {type(value).__name__} cannot be written into a GPU array; copy it to the GPU first")
+        elif kind not in SCALARS and _foreign(value) is NotImplemented:
+            raise TypeError(f"a {kind.__name__} cannot be written into an array of a GPU: copy it there first")
         self._held[_open_index(index, self._gpu)] = value
 
-    # the ways to the CPU: `get` and `item` are explicit; a single value converts, as CuPy's does; all are counted
+    # The ways to the CPU. `get` and `item` are explicit, and a single value converts, as in CuPy; all are counted.
     def get(self) -> np.ndarray:
         """A copy of the values on the CPU."""
-        devices.count_transfer(devices.cuda(self._gpu.id), devices.CPU, self._held.nbytes)
-        return self._held.copy()
+        held = self._held
+        devices.count_transfer(devices.cuda(self._gpu.id), devices.CPU, held.nbytes, held.shape)
+        return held.copy()
 
     def item(self) -> Any:
         """The one value as a Python number."""
@@ -394,15 +423,15 @@ class SimulatedArray:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.get().item()
 
-    def _single(self, what: str) -> np.ndarray:
+    def _single(self, what: str) -> Any:
         if self._held.size != 1:
             _refuse(f"{what} of an array of shape {self.shape}")
-        return self.get().reshape(())
+        return self.get().item()
 
     def __bool__(self) -> bool:
         if self._held.size != 1:
             raise ValueError(
-                f"The truth value of an array with {'no' if not self._held.size else 'more than one'} element is "
+                f"The truth value of an array with {'more than one' if self._held.size else 'no'} element is "
                 "ambiguous. Use a.any() or a.all()"
             )
         return bool(self.get())
@@ -419,7 +448,7 @@ class SimulatedArray:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         _refuse("NumPy")
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> NoReturn:
         _refuse("iteration")
 
     def tolist(self) -> NoReturn:
@@ -435,109 +464,96 @@ class SimulatedArray:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.get(), self._gpu.id)
 
-    # NumPy's functions
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if ufunc.__name__ in _UFUNCS_ONLY_NUMPY or method not in ("__call__", "reduce"):
-            return NotImplemented
+        if ufunc in _UFUNCS_ONLY_NUMPY or method not in ("__call__", "reduce"):
+            name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            raise TypeError(f"CuPy does not offer numpy.{name}, nor does a simulated GPU")
         found: list[SimulatedArray] = []
-        inputs = tuple([_open(x, found) for x in inputs])
+        inputs = tuple([x if x.__class__ in SCALARS else _open(x, found) for x in inputs])
         if kwargs:
             kwargs = {k: _open(x, found) for k, x in kwargs.items()}
-        return _adopt(getattr(ufunc, method)(*inputs, **kwargs), self._gpu, found)
+            return _adopt_any(getattr(ufunc, method)(*inputs, **kwargs), found)
+        result = ufunc(*inputs) if method == "__call__" else getattr(ufunc, method)(*inputs)
+        return _adopt_any(result, found) if result.__class__ is tuple else _fresh(result, self._gpu)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if func not in _FUNCTIONS:
-            if func in _DESCRIPTIONS:
-                return func(*_open(args, []), **_open(kwargs, []))
-            _refuse(f"numpy.{func.__name__}, which CuPy does not offer,")
         found: list[SimulatedArray] = []
-        args, kwargs = _open(args, found), _open(kwargs, found)
-        return _adopt(func(*args, **kwargs), self._gpu, found)
-
-
-_UFUNCS_ONLY_NUMPY = frozenset(("isnat", "matvec", "spacing", "vecdot", "vecmat"))
+        args = tuple([x if x.__class__ in SCALARS else _open(x, found) for x in args])
+        if kwargs:
+            kwargs = {k: _open(x, found) for k, x in kwargs.items()}
+        if func in _FUNCTIONS:
+            return _adopt_any(func(*args, **kwargs), found)
+        if func in _DESCRIPTIONS:
+            return func(*args, **kwargs)
+        raise TypeError(
+            f"numpy.{func.__name__} does not work on arrays of a GPU. Implicit conversion to a NumPy array is not "
+            "allowed: copy the values to the CPU first, x.cpu() for a tensor, x.get() for an array."
+        )
 
 
 def _named(names: str) -> frozenset[Any]:
     return frozenset(operator.attrgetter(name)(np) for name in names.split())
 
 
-# Functions of NumPy that CuPy has too. Left out on purpose: saving, printing, and what converts to a list.
+_UFUNCS_ONLY_NUMPY = frozenset(
+    getattr(np, name) for name in ("isnat", "matvec", "spacing", "vecdot", "vecmat") if hasattr(np, name)
+)
+
+# Functions of NumPy that CuPy has too. Left out on purpose: saving, printing, and what gives Python lists.
 _FUNCTIONS = _named(
     """all allclose amax amin angle any append argmax argmin argpartition argsort argwhere around array_equal
     array_split astype atleast_1d atleast_2d atleast_3d average bincount broadcast_arrays broadcast_to choose clip
-    column_stack compress concatenate convolve copy copyto corrcoef correlate count_nonzero cov cross cumprod cumsum
-    delete diag diagflat diagonal diff digitize dot dsplit dstack einsum empty_like expand_dims extract fill_diagonal
-    fix flatnonzero flip fliplr flipud full_like gradient histogram hsplit hstack i0 imag inner interp isclose
-    isin isneginf isposinf kron lexsort linspace logspace max mean median meshgrid min moveaxis
-    nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar
-    nonzero ones_like outer pad partition percentile place prod ptp put put_along_axis putmask quantile ravel
-    ravel_multi_index real repeat reshape resize roll rollaxis rot90 round searchsorted select sinc sort split squeeze
-    stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tril triu trim_zeros
-    union1d unique unravel_index unwrap vander var vdot vsplit vstack where zeros_like
-    linalg.cholesky linalg.cond linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv
-    linalg.lstsq linalg.matrix_power linalg.matrix_rank linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.solve
-    linalg.svd linalg.tensorinv linalg.tensorsolve
+    column_stack compress concatenate convolve copy copyto corrcoef correlate count_nonzero cov cross cumprod
+    cumsum delete diag diagflat diagonal diff digitize dot dsplit dstack einsum empty_like expand_dims extract
+    fill_diagonal fix flatnonzero flip fliplr flipud full_like gradient histogram hsplit hstack i0 imag inner
+    interp isclose isin isneginf isposinf kron lexsort linspace logspace matrix_transpose max mean median meshgrid
+    min moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd
+    nansum nanvar nonzero ones_like outer pad partition percentile place prod ptp put put_along_axis putmask
+    quantile ravel ravel_multi_index real repeat reshape resize roll rollaxis rot90 round searchsorted select sinc
+    sort split squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tril
+    triu trim_zeros union1d unique unravel_index unwrap vander var vdot vsplit vstack where zeros_like
+    linalg.cholesky linalg.cond linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
+    linalg.inv linalg.lstsq linalg.matrix_power linalg.matrix_rank linalg.norm linalg.pinv linalg.qr
+    linalg.slogdet linalg.solve linalg.svd linalg.tensorinv linalg.tensorsolve
     fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft fft.irfft
     fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn lib.stride_tricks.sliding_window_view"""
 )
-# Functions that answer with Python values and read none of the array's.
+# Functions that answer with Python values, and read none of the array's.
 _DESCRIPTIONS = _named(
-    "can_cast common_type iscomplexobj isrealobj may_share_memory min_scalar_type ndim result_type shape shares_memory size"
+    """can_cast common_type iscomplexobj isrealobj may_share_memory min_scalar_type ndim result_type shape
+    shares_memory size"""
 )
 
 
 # ---------------------------------------------------------------- CuPy's part for device.Backend
-def _restore(host: np.ndarray, index: int) -> SimulatedArray:
-    with gpu(index):
-        return array(host)
+def _maker(name: str) -> Any:
+    make = getattr(np, name)
+
+    def made(*args: Any, **kwargs: Any) -> SimulatedArray:
+        found: list[SimulatedArray] = []
+        return _fresh(make(*_open(args, found), **kwargs), gpu())
+
+    made.__name__, made.__doc__ = name, f"NumPy's `{name}` on the current GPU."
+    return made
 
 
-def zeros(shape: Any, dtype: Any = float) -> SimulatedArray:
-    return _fresh(np.zeros(shape, dtype), gpu())
-
-
-def ones(shape: Any, dtype: Any = float) -> SimulatedArray:
-    return _fresh(np.ones(shape, dtype), gpu())
-
-
-def empty(shape: Any, dtype: Any = float) -> SimulatedArray:
-    return _fresh(np.empty(shape, dtype), gpu())
-
-
-def full(shape: Any, value: Any, dtype: Any = None) -> SimulatedArray:
-    found: list[SimulatedArray] = []
-    return _fresh(np.full(shape, _open(value, found), dtype), gpu())
-
-
-def arange(*args: Any, dtype: Any = None) -> SimulatedArray:
-    return _fresh(np.arange(*args, dtype=dtype), gpu())
-
-
-def linspace(*args: Any, **kwargs: Any) -> SimulatedArray:
-    return _fresh(np.linspace(*args, **kwargs), gpu())
-
-
-def eye(*args: Any, **kwargs: Any) -> SimulatedArray:
-    return _fresh(np.eye(*args, **kwargs), gpu())
+zeros, ones, empty, full, arange, eye, linspace = map(
+    _maker, ("zeros", "ones", "empty", "full", "arange", "eye", "linspace")
+)
 
 
 def array(data: Any, dtype: Any = None) -> SimulatedArray:
-    """A copy on the current GPU of NumPy values or of an array of any simulated GPU."""
+    """A copy on the current GPU of NumPy values, or of an array of any simulated GPU."""
     return _fresh(np.array(data._held if data.__class__ is SimulatedArray else data, dtype), gpu())
 
 
 def asnumpy(x: SimulatedArray) -> np.ndarray:
-    """A copy of the values on the CPU; `device.to_numpy` counts it."""
+    """A copy of the values on the CPU (the caller counts it)."""
     return x._held.copy()
 
 
 def shares_memory(a: SimulatedArray, b: SimulatedArray) -> bool:
-    return a._gpu is b._gpu and bool(np.may_share_memory(a._held, b._held) and np.shares_memory(a._held, b._held))
-
-
-def scatter_add(target: SimulatedArray, index: Any, values: Any) -> None:
-    target.scatter_add(index, values)
+    return a._gpu is b._gpu and np.may_share_memory(a._held, b._held) and np.shares_memory(a._held, b._held)
 
 
 def get_default_memory_pool() -> MemoryPool:
@@ -545,12 +561,12 @@ def get_default_memory_pool() -> MemoryPool:
     return gpu().pool
 
 
-def _get_device() -> int:
-    return _local.current if _local.current < _count else 0
+def _restore(host: np.ndarray, index: int) -> SimulatedArray:
+    devices.count_transfer(devices.CPU, devices.cuda(index), host.nbytes, host.shape)
+    with gpu(index):
+        return array(host)
 
 
 cuda = SimpleNamespace(
-    Device=gpu,
-    runtime=SimpleNamespace(getDevice=_get_device, getDeviceCount=lambda: _count),
+    Device=gpu, runtime=SimpleNamespace(getDevice=current, getDeviceCount=lambda: _count)
 )
-ndarray_class = SimulatedArray

@@ -1,0 +1,155 @@
+"""How rows of the table become PyTorch's names: functions, methods and in-place forms.
+
+`@public()` gives a written function all its forms; `unary_names` and `binary_names` make them for rows that need no
+words of their own.  `FUNCTIONS` is what the package exports.
+"""
+
+import inspect
+from typing import Any, Callable, TypeVar
+
+from .hot import binary, unary
+from .inplace import adopt, in_place
+from .op import Op
+from .tensor import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+METHODS: dict[str, Callable[..., Any]] = {}
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
+
+
+def public(
+    *names: str, function: bool = True, method: bool = True, inplace: bool = False, row: Op | None = None
+) -> Callable[[F], F]:
+    """Export a function under its own name (or `names`), as a method of Tensor, and in place as `name_`.
+
+    The function's first parameter is the tensor.  NumPy's names for parameters (axis, keepdims) work as in PyTorch.
+    """
+
+    def export(f: F) -> F:
+        taken = inspect.signature(f).parameters
+        translated = {k: v for k, v in NUMPY_NAMES.items() if v in taken and k not in taken}
+        shown = numpy_words(f, translated) if {"dim", "keepdim"} & set(taken) else f
+        changed = in_place(f, row) if inplace else None
+        for name in names or (f.__name__.rstrip("_"),):
+            if function:
+                FUNCTIONS[name] = shown
+            if method:
+                attach(name, shown)
+            if changed is not None:
+                attach(name + "_", changed)
+                if function:
+                    FUNCTIONS.setdefault(name + "_", changed)
+        return f
+
+    return export
+
+
+def numpy_words(f: Any, translated: dict[str, str]) -> Any:
+    """f, also with NumPy's words for its parameters."""
+
+    def words(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = {translated.get(k, k): v for k, v in kwargs.items()}
+        return f(*args, **kwargs)
+
+    words.__name__, words.__qualname__, words.__doc__ = f.__name__, f.__qualname__, f.__doc__
+    words.__module__ = f.__module__
+    words.__wrapped__ = f  # type: ignore[attr-defined]
+    return words
+
+
+def attach(name: str, method: Any) -> None:
+    METHODS[name] = method
+    setattr(Tensor, name, method)
+
+
+def check_tensor(function: str, x: Any, argument: str = "input", position: int = 1) -> None:
+    """PyTorch's TypeError for an argument that is no Tensor."""
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(x).__name__}"
+        )
+
+
+def into(out: Any, result: Any) -> Any:
+    """Put a result into `out=`, which takes its shape, and return it."""
+    if out is None:
+        return result
+    if out.raw.shape != result.raw.shape:
+        import numpy as np
+
+        from .inplace import check_cast
+
+        check_cast(result.raw.dtype, out.raw.dtype)
+        out.raw = np.array(result.raw, dtype=out.raw.dtype)
+    else:
+        if out.node is not None or result.node is not None:
+            raise RuntimeError(
+                "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                "requires grad."
+            )
+        adopt(out, result)
+    return out
+
+
+def unary_names(op: Op, *names: str, example: str = "", inplace: bool = True) -> Callable[[Any], Any]:
+    """Function, method and in-place form of a row with one input and no parameters."""
+    method = unary(op)
+    first = (names or (op.name,))[0]
+
+    def function(input: Any, *, out: Any = None) -> Any:
+        if not isinstance(input, Tensor):
+            check_tensor(first, input)
+        return method(input) if out is None else into(out, method(input))
+
+    document(function, first, op, f"{first}(input) -> Tensor", example)
+    document(method, first, op, f"x.{first}() -> Tensor", example)
+    changed = in_place(method, op) if inplace else None
+    for name in names or (op.name,):
+        FUNCTIONS[name] = function
+        attach(name, method)
+        if changed is not None:
+            attach(name + "_", changed)
+            FUNCTIONS[name + "_"] = changed
+    return method
+
+
+def binary_names(op: Op, *names: str, example: str = "", inplace: bool = True, floats: bool = False) -> Any:
+    """Function, method and in-place form of a row with two inputs that broadcast."""
+    fast = binary(op, floats)
+    first = (names or (op.name,))[0]
+
+    def method(self: Any, other: Any) -> Any:
+        result = fast(self, other)
+        if result is NotImplemented:
+            check_tensor(first, other, "other", 2)
+        return result
+
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if not isinstance(input, Tensor):
+            if not isinstance(other, Tensor) or not isinstance(input, (int, float, complex)):
+                check_tensor(first, input)
+            return into(out, op(input, other))
+        return method(input, other) if out is None else into(out, method(input, other))
+
+    document(function, first, op, f"{first}(input, other) -> Tensor", example)
+    document(method, first, op, f"x.{first}(other) -> Tensor", example)
+    changed = in_place(method, op) if inplace else None
+    for name in names or (op.name,):
+        FUNCTIONS[name] = function
+        attach(name, method)
+        if changed is not None:
+            attach(name + "_", changed)
+    return fast
+
+
+def document(f: Any, name: str, op: Op, signature: str, example: str) -> None:
+    """A docstring from the row: what it does, its derivative, an example that runs."""
+    f.__name__ = f.__qualname__ = name
+    parts = [signature, "", op.doc]
+    if op.partials:
+        parts += ["", "Derivative: " + ", ".join(op.partials).format(a="input", b="other", y="result", c="third", p="p")]
+    if example:
+        parts += ["", ">>> import autodiff_kernel as torch", *example.strip().splitlines()]
+    f.__doc__ = "\n".join(parts)

@@ -1,0 +1,157 @@
+"""Backward and grad: start the walk, and put the sums where they belong."""
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import modes
+from .errors import explain
+from .graph import Node, visit, walk
+from .tensor import Tensor, add_grad, wrap
+
+
+def backward(
+    tensors: Sequence[Tensor],
+    gradients: Sequence[Any],
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of the tensors to the `.grad` of all leaves (or of `inputs` only)."""
+    roots = roots_of(tensors, gradients, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    if inputs is None:
+        sums = run(roots, keep, create_graph, None)
+        for n, g in sums.items():
+            deposit(n, g)
+        return
+    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for x in inputs:
+        if x.node is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
+    sums = run(roots, keep, create_graph, wanted)
+    for x in inputs:
+        n = x.node
+        assert n is not None
+        if n.op is None:
+            if n in sums:
+                deposit(n, sums[n])
+        elif wanted[n] is not None and not x.retains_grad:
+            g = wanted[n]
+            add_grad(x, g if isinstance(g, Tensor) else g.copy())
+
+
+def grad(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    gradients: Sequence[Any],
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the outputs for the inputs, as new tensors; no `.grad` is touched."""
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"grad(): inputs must be Tensors, but got {type(x).__name__}")
+        if x.node is None:
+            raise explain(
+                RuntimeError,
+                "One of the differentiated Tensors does not require grad",
+                cure="call requires_grad_() on it before computing the outputs.",
+            )
+    roots = roots_of(outputs, gradients, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
+    sums = run(roots, keep, create_graph, wanted)
+    out = []
+    for x in inputs:
+        n = x.node
+        assert n is not None
+        g = sums.get(n) if n.op is None else wanted[n]
+        if g is not None and n.op is None and n.notes is not None:
+            g = visit(n, g)
+        if g is None and not allow_unused:
+            raise explain(
+                RuntimeError,
+                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
+                "this is the desired behavior.",
+                "The outputs were computed without it, or the graph was cut on the way (detach, item, numpy, no_grad).",
+                "check that the outputs were computed from this very tensor.",
+            )
+        out.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+    return tuple(out)
+
+
+def run(roots: list[tuple[Node, Any]], keep: bool, create_graph: bool, wanted: dict[Node, Any] | None) -> Any:
+    """The walk, with gradients recorded during it only for higher order."""
+    if not create_graph:
+        return walk(roots, keep, False, wanted)
+    before = modes.is_grad_enabled()
+    modes.put_grad(True)
+    try:
+        return walk(roots, keep, True, wanted)
+    finally:
+        modes.put_grad(before)
+
+
+def deposit(n: Node, g: Any) -> None:
+    """Add a leaf's complete sum to its `.grad`, after its hooks."""
+    t = n.leaf()
+    if t is None:  # nobody can read its .grad any more
+        return
+    if n.notes is not None:
+        g = visit(n, g)
+    add_grad(t, g)
+
+
+def roots_of(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> list[tuple[Node, Any]]:
+    """Each tensor's node with its cotangent."""
+    roots = []
+    for i, (t, g) in enumerate(zip(tensors, gradients)):
+        if t.node is None:
+            raise no_graph(t, i)
+        roots.append((t.node, first_cotangent(t, g, i, create_graph)))
+    return roots
+
+
+def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
+    raw = t.raw
+    if g is None:
+        if raw.size != 1:
+            raise explain(
+                RuntimeError,
+                "grad can be implicitly created only for scalar outputs",
+                f"The output has shape {list(raw.shape)}: with {raw.size} elements there is no one gradient.",
+                "reduce it to one number first (.sum() or .mean()), or pass gradient=, a tensor of the output's shape.",
+                tensor=t,
+                node=t.node,
+            )
+        one = raw.dtype.type(1) if not raw.ndim and isinstance(raw, np.generic) else np.ones_like(raw)
+        return wrap(one) if create_graph else one
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors, symints, or None, but got {type(g).__name__}")
+    if g.raw.shape != raw.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+        )
+    if g.device != t.device:
+        raise RuntimeError(f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!")
+    if g.raw.dtype != raw.dtype:
+        g = wrap(g.raw.astype(raw.dtype))
+    if create_graph:
+        return g
+    return g.raw[()] if g.raw.__class__ is np.ndarray and not g.raw.ndim else g.raw
+
+
+def no_graph(t: Tensor, i: int) -> RuntimeError:
+    return explain(
+        RuntimeError,
+        f"element {i} of tensors does not require grad and does not have a grad_fn",
+        "Nothing was recorded for this tensor: none of the tensors it was computed from requires grad, or it was computed "
+        "under no_grad, or the history was cut (detach, .data, item, numpy).",
+        "make the inputs with requires_grad=True (or call x.requires_grad_()) before computing with them.",
+        tensor=t,
+    )

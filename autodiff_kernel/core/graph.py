@@ -1,0 +1,449 @@
+"""The graph that operations record, and the walk that carries gradients back through it.
+
+A Node is one recorded operation.  It points to the nodes of its inputs (never to Tensors: so an in-place operation
+can give a tensor a new node while older consumers keep the old one) and keeps the raw values that its rules read.
+A leaf's node has no operation and knows its Tensor weakly.  Nothing points forward, so there are no cycles and
+reference counting alone frees a graph.
+
+One clock stamps nodes and in-place writes.  A node is made after its inputs, so newest-first is a topological order:
+the walk needs no recursion, no sort and no visited set.
+"""
+
+import weakref
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+from . import errors, places
+
+tick = count(1).__next__  # one clock for nodes and writes
+written = [0]  # stamp of the newest in-place write of all
+new = object.__new__
+ndarray, float32, float64 = np.ndarray, np.float32, np.float64
+
+SMALL = 64  # elements of a value that recording copies
+
+
+class Node:
+    """One recorded operation, PyTorch's `grad_fn`.
+
+    op: its row of the table (None for a leaf).  seq: its stamp.  left, right, third: the nodes of its inputs, or
+    `edges` for a row with a list of inputs.  a, b, c, y, x: the raw inputs and output that its rules read, p its
+    parameters, sa, sb, sc, sy the shapes, va, vb, vc, vy the version counters of what is kept.  A slot that a row
+    does not need stays unset.  notes: None, or what hooks and recording keep.
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> y = x * x
+    >>> y.grad_fn, y.grad_fn.next_functions
+    (<MulBackward0>, ((<AccumulateGrad>, 0), (<AccumulateGrad>, 0)))
+    """
+
+    __slots__ = (
+        *("op", "seq", "left", "right", "third", "edges", "notes", "leaf"),
+        *("a", "b", "c", "y", "x", "p"),
+        *("sa", "sb", "sc", "sx", "sy"),
+        *("va", "vb", "vc", "vx", "vy", "__weakref__"),
+    )
+
+    op: Any
+    seq: int
+    left: "Node | None"
+    right: "Node | None"
+    third: "Node | None"
+    edges: tuple["Node | None", ...]
+    notes: "Notes | None"
+
+    def name(self) -> str:
+        """PyTorch's name of the node, such as 'MulBackward0'."""
+        return "AccumulateGrad" if self.op is None else self.op.node_name(getattr(self, "p", None))
+
+    @property
+    def next_functions(self) -> tuple[tuple["Node | None", int], ...]:
+        """The nodes of the inputs, each with the number of the output that was used."""
+        return tuple(as_edge(e) for e in edges_of(self))
+
+    @property
+    def variable(self) -> Any:
+        """A leaf's Tensor; None when nobody holds it any more.
+
+        (PyTorch keeps such a tensor alive here; our graph does not, so its gradient is lost with it.)
+        """
+        if self.op is not None:
+            raise AttributeError(f"only AccumulateGrad has a variable; this is {self.name()}")
+        return self.leaf()
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dictionary of your own on this node."""
+        return take_notes(self).metadata
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+
+class Notes:
+    """What only some nodes have: hooks, tensors that retain their gradient, and what recording keeps."""
+
+    __slots__ = ("hooks", "retain", "metadata", "recorded", "value", "shape", "dtype", "device", "grad", "received",
+                 "inputs", "place", "names", "__weakref__")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.hooks: list[Callable[[Any], Any]] = []  # gradient -> gradient or None
+        self.retain: list[weakref.ref[Any]] = []
+        self.metadata: dict[str, Any] = {}
+        self.recorded = False
+        self.value = self.shape = self.dtype = self.device = self.grad = self.place = None
+        self.received: list[tuple[Node, int, Any]] = []
+        self.inputs: tuple[Any, ...] = ()
+        self.names: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> tuple[str, int, str] | None:
+        """(file name, line number, source text) of the user's line that made the node."""
+        return None if self.place is None else (self.place.filename, self.place.line, self.place.text)
+
+
+def take_notes(n: Node) -> Notes:
+    if n.notes is None:
+        n.notes = Notes()
+    return n.notes
+
+
+def leaf_node(t: Any) -> Node:
+    """The node of a leaf tensor: where its gradient is accumulated."""
+    n = new(Node)
+    n.op, n.seq, n.notes, n.leaf = None, 0, None, weakref.ref(t)
+    return n
+
+
+def edges_of(n: Node) -> tuple[Node | None, ...]:
+    """The nodes of the inputs, in order, None for an input that does not require grad."""
+    op = n.op
+    if op is None:
+        return ()
+    if op.each is not None:
+        return n.edges
+    if op.arity == 1:
+        return (n.left,)
+    return (n.left, n.right) if op.arity == 2 else (n.left, n.right, n.third)
+
+
+def as_edge(e: Node | None) -> tuple[Node | None, int]:
+    """An edge as PyTorch shows it: the pick of one output of several is the edge's number, not a node."""
+    if e is not None and e.op is not None and e.op.picks:
+        return e.left, e.p
+    return e, 0
+
+
+# ------------------------------------------------------------------------------------------------ the walk
+def walk(
+    roots: list[tuple[Node, Any]],
+    keep: bool = False,
+    create_graph: bool = False,
+    wanted: dict[Node, Any] | None = None,
+) -> dict[Node, Any]:
+    """Carry cotangents from the roots to the leaves, newest node first; return the leaves' sums.
+
+    Cotangents are raw arrays, or Tensors with `create_graph`.  The newest pending node waits in a local variable and
+    the heap holds only the others (13 % faster on chains).  With `wanted`, only nodes that lead to the wanted ones
+    are visited and their sums stand in `wanted` afterwards.  Nothing outside is touched before the caller stores the
+    sums: a walk that is interrupted leaves every `.grad` as it was.
+    """
+    leaves: dict[Node, Any] = {}
+    pending: dict[int, list[Any]] = {}  # stamp -> [node, cotangent so far]
+    heap: list[int] = []  # their negated stamps
+    needed, beyond = (None, None) if wanted is None else leading_to(wanted, [r for r, _ in roots])
+    for node, g in roots:
+        if node.op is None:
+            leaves[node] = _own(g) if node not in leaves else leaves[node] + g
+        else:
+            _wait(pending, heap, node, g)
+    nxt: Node | None = None
+    ng: Any = None
+    while True:
+        if nxt is None:
+            if not heap:
+                break
+            n, g = pending.pop(-heappop(heap))
+        elif not heap:
+            n, g = nxt, ng
+        else:
+            if nxt.seq in pending or -heap[0] > nxt.seq:
+                _wait(pending, heap, nxt, ng)
+                n, g = pending.pop(-heappop(heap))
+            else:
+                n, g = nxt, ng
+        nxt = None
+        op = n.op
+        if n.seq < written[0]:
+            check_writes(n)
+        if wanted is not None and n in wanted:
+            wanted[n] = g = g if n.notes is None else visit(n, g)
+            if n not in beyond:  # type: ignore[operator]
+                continue
+            pairs = _pairs(n, g, create_graph, needed, visited=True)
+        elif n.notes is None and op.arity and needed is None:
+            # The hot path: one, two or three inputs, nothing noted.  (Everything else: _pairs, below.)
+            s = saved_tensors(n) if create_graph else n
+            shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
+            e = n.left
+            if e is not None:
+                x = op.a(g, s)
+                if shaped and x.shape != n.sa:
+                    x = unbroadcast(x, n.sa)
+                if e.op is not None:
+                    nxt, ng = e, x
+                elif e in leaves:
+                    leaves[e] = leaves[e] + x
+                else:
+                    leaves[e] = x if x is not g and x.__class__ is not ndarray else _own(x, g)
+            if op.arity > 1:
+                e = n.right
+                if e is not None:
+                    x = op.b(g, s)
+                    if shaped and x.shape != n.sb:
+                        x = unbroadcast(x, n.sb)
+                    if e.op is not None:
+                        if nxt is None:
+                            nxt, ng = e, x
+                        elif e is nxt:
+                            ng = ng + x
+                        else:
+                            _wait(pending, heap, e, x)
+                    elif e in leaves:
+                        leaves[e] = leaves[e] + x
+                    else:
+                        leaves[e] = x if x is not g and x.__class__ is not ndarray else _own(x, g)
+                if op.arity > 2 and n.third is not None:
+                    e, x = n.third, op.c(g, s)
+                    if shaped and x.shape != n.sc:
+                        x = unbroadcast(x, n.sc)
+                    if e.op is not None:
+                        _wait(pending, heap, e, x)
+                    elif e in leaves:
+                        leaves[e] = leaves[e] + x
+                    else:
+                        leaves[e] = _own(x, g)
+            if not keep:
+                n.op = op.spent
+                n.a = n.b = n.c = n.y = None
+            continue
+        else:
+            pairs = _pairs(n, g, create_graph, needed)
+        for e, x in pairs:
+            if e.op is None:
+                leaves[e] = leaves[e] + x if e in leaves else _own(x, g)
+            elif op.picks:
+                _wait_part(pending, heap, e, n.p, x)
+            else:
+                _wait(pending, heap, e, x)
+        if not keep:
+            spend(n)
+    return leaves
+
+
+def _own(x: Any, g: Any = None) -> Any:
+    """x as something that nobody else holds: rules may pass g on, or give a view of it."""
+    if x.__class__ is ndarray:
+        return x.copy() if x is g or g is None or x.base is not None else x
+    return x.copy() if hasattr(x, "base") and (x is g or x.base is not None) else x
+
+
+def _wait(pending: dict[int, list[Any]], heap: list[int], n: Node, g: Any) -> None:
+    """Put n among the pending nodes, or add g to what it has."""
+    entry = pending.get(n.seq)
+    if entry is None:
+        pending[n.seq] = [n, g]
+        heappush(heap, -n.seq)
+    else:
+        entry[1] = entry[1] + g
+
+
+def _wait_part(pending: dict[int, list[Any]], heap: list[int], n: Node, number: int, g: Any) -> None:
+    """The same for output `number` of a node with several outputs."""
+    entry = pending.get(n.seq)
+    if entry is None:
+        entry = pending[n.seq] = [n, [None] * len(n.sy)]
+        heappush(heap, -n.seq)
+    entry[1][number] = g if entry[1][number] is None else entry[1][number] + g
+
+
+def _pairs(
+    n: Node, g: Any, create_graph: bool, needed: set[Node] | None, visited: bool = False
+) -> list[tuple[Node, Any]]:
+    """The general step: run hooks, apply the rule of each input that is asked for, note what passed."""
+    op = n.op
+    if n.notes is not None and not visited:
+        g = visit(n, g)
+    s = saved_tensors(n) if create_graph else n
+    out = []
+    for i, e in enumerate(edges_of(n)):
+        if e is None or needed is not None and e not in needed:
+            continue
+        x = op.each(g, s, i) if op.each is not None else (op.a, op.b, op.c)[i](g, s)
+        if x is None:
+            continue
+        if op.spreads:
+            shape = n.sx[i] if op.each is not None else (n.sa, n.sb, n.sc)[i] if op.arity > 2 else (n.sa if i == 0 else n.sb)
+            if x.shape != shape:
+                x = unbroadcast(x, shape)
+        out.append((e, x))
+        if e.notes is not None and e.notes.recorded:
+            e.notes.received.append((n, i, small(x)))
+    return out
+
+
+def visit(n: Node, g: Any) -> Any:
+    """Run the node's hooks on its complete cotangent, let tensors retain it, and note it for the pictures."""
+    notes = n.notes
+    assert notes is not None
+    from .tensor import Tensor, wrap
+
+    for hook in list(notes.hooks):
+        result = hook(g if isinstance(g, Tensor) else wrap(g))
+        if result is not None:
+            g = result if isinstance(g, Tensor) else result.raw
+    for reference in notes.retain:
+        t = reference()
+        if t is not None:
+            from .tensor import add_grad
+
+            add_grad(t, g if isinstance(g, (Tensor, list)) else _own(g))
+    if notes.recorded:
+        notes.grad = small(g)
+    return g
+
+
+def spend(n: Node) -> None:
+    """Free what the node keeps.  A row that kept nothing can be walked again, as in PyTorch."""
+    n.op = n.op.spent
+    n.a = n.b = n.c = n.y = n.x = None
+
+
+def leading_to(wanted: Iterable[Node], roots: list[Node]) -> tuple[set[Node], set[Node]]:
+    """The nodes worth visiting on the way from the roots to the wanted ones, and those of them that lead on.
+
+    One pass finds what is reachable; then, oldest first, a node leads on if one of its inputs is wanted or leads on.
+    """
+    goal = set(wanted)
+    seen: dict[Node, tuple[Node | None, ...]] = {}
+    stack = list(roots)
+    while stack:
+        n = stack.pop()
+        if n not in seen:
+            seen[n] = edges_of(n)
+            stack += [e for e in seen[n] if e is not None]
+    beyond: set[Node] = set()
+    for n in sorted(seen, key=lambda n: n.seq):
+        if any(e is not None and (e in goal or e in beyond) for e in seen[n]):
+            beyond.add(n)
+    return beyond | goal, beyond
+
+
+# ------------------------------------------------------------------------------- what the walk asks for
+def small(x: Any) -> Any:
+    """A copy of x for a picture if it has at most 64 elements; of a tuple, of each."""
+    if x is None or isinstance(x, (list, tuple)):
+        return x and [small(v) for v in x]
+    x = getattr(x, "raw", x)
+    if getattr(x, "ndim", 0) == 0 and not hasattr(x, "base"):
+        return x
+    return x.copy() if x.size <= SMALL else None
+
+
+def check_writes(n: Node) -> None:
+    """Was a value that this node's rules read overwritten after the node was made?"""
+    for letter in n.op.keeps_letters:
+        version = getattr(n, "v" + letter, None)
+        if version is None:
+            continue
+        for i, v in enumerate(version if letter == "x" else (version,)):
+            if v is not None and v[0] > n.seq:
+                raise modified(n, letter, i, v)
+
+
+def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
+    """The error for a saved value that was overwritten: who saved it, who wrote it, and what to write instead."""
+    value = getattr(n, letter)
+    value = value[i] if letter == "x" else value
+    from .tensor import type_name
+
+    kind = f"[{type_name(value)} {list(np.shape(value))}]"
+    output = f", which is output 0 of {n.name()}," if letter == "y" else ""
+    role = {"y": "its own output", "x": f"its input {i + 1}"}.get(letter, f"its {'first second third'.split()['abc'.find(letter)]} input")
+    lines: list[tuple[str, Any]] = []
+    if n.notes is not None and n.notes.place is not None:
+        lines.append((f"saved by {n.op.name} in", n.notes.place))
+    lines.append(("changed in", version[2]))
+    writer = version[2].text if version[2] is not None else ""
+    return errors.explain(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"{kind}{output} is at version {version[1]}; an earlier version was saved.",
+        f"The gradient rule of {n.op.name} reads {role}, and that value was overwritten after {n.op.name} had saved it.",
+        f"make a new tensor instead of changing that one (in {writer!r}, use the form without the underscore and a new "
+        f"name), or clone() the value before changing it." if writer else
+        "make a new tensor instead of changing that one (the form without the underscore), or clone() it first.",
+        tuple(lines),
+        node=n,
+    )  # fmt: skip
+
+
+def spent_rule(g: Any, n: Any, i: int = 0) -> Any:
+    """The rule of a node whose saved values have been freed."""
+    raise errors.explain(
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward.",
+        f"An earlier backward freed what {n.op.name} had saved.",
+        "compute the result anew before the second backward, or call the first one with retain_graph=True.",
+        node=n,
+    )
+
+
+class Saved:
+    """A node's values as Tensors: what a rule sees with `create_graph` and in forward mode."""
+
+    __slots__ = ("a", "b", "c", "y", "x", "p", "sa", "sb", "sc", "sx", "sy")
+
+
+def saved_tensors(n: Node) -> Any:
+    """The values of n as Tensors that hang in the graph where the inputs and the output hang."""
+    from .op import pick_node
+    from .tensor import wrap
+
+    op, s = n.op, Saved()
+    if op.is_spent:
+        spent_rule(None, n)
+    for name in ("p", "sa", "sb", "sc", "sx", "sy"):
+        if hasattr(n, name):
+            setattr(s, name, getattr(n, name))
+    for letter, edge in (("a", "left"), ("b", "right"), ("c", "third")):
+        value = getattr(n, letter, None)
+        if value is not None:
+            number = value.__class__ in (int, float, bool, complex)
+            setattr(s, letter, value if number else wrap(value, getattr(n, edge, None), getattr(n, "v" + letter, None)))
+    if getattr(n, "x", None) is not None:
+        s.x = [wrap(v, e) for v, e in zip(n.x, n.edges)]
+    y = getattr(n, "y", None)
+    if y is not None:
+        s.y = [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(y)] if op.outputs else wrap(y, n, getattr(n, "vy", None))
+    return s
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum g back to the shape that was stretched to g's shape."""
+    from .op import TABLE
+
+    lead = len(g.shape) - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1
+    )
+    if axes:
+        g = TABLE["sum"](g, p=(axes, True))
+    return TABLE["reshape"](g, p=shape) if lead else g

@@ -1,0 +1,299 @@
+"""Changing a tensor in place, and what that does to the graph.
+
+An in-place operation is the operation itself, computed aside, whose result then takes the old value's place: the
+memory is overwritten and the tensor gets the result's node, while older consumers keep the old node.
+
+  x.mul_(2)   x's node is now mul's; a node that had saved x before is older than the write, and refuses in backward.
+
+If the tensor is a view, its base changes too.  The base's new value is a copy of the old one with a part overwritten:
+one node `copy_slices` with two inputs, the old base and the new part.  Every live view of that base is then made
+anew from the base's new node, so each of them sees the change, values and gradients alike.
+
+The stamp is set before the memory is written: an interrupt in between can only refuse too much.
+"""
+
+from typing import Any, Callable
+
+import numpy as np
+
+from . import dtype as dtypes
+from . import graph, modes, places
+from .errors import explain
+from .graph import Node, new, tick, written
+from .op import Op, TABLE
+from .sharing import Family, View, replay, share, version_of
+from .tensor import Tensor, type_name, wrap
+
+ndarray, generic = np.ndarray, np.generic
+
+
+def stamp(t: Tensor) -> None:
+    """Note that t's memory is written now, by which line of the user's."""
+    v = version_of(t)
+    v[2] = places.here()
+    v[0] = written[0] = tick()
+    v[1] += 1
+
+
+def put(t: Tensor, y: Any) -> None:
+    """Overwrite t's memory with the raw array y (a scalar that nobody shares is bound anew)."""
+    stamp(t)
+    raw = t.raw
+    if isinstance(raw, generic):
+        t.raw = y if y.__class__ is raw.__class__ else raw.dtype.type(y)
+    else:
+        raw[...] = y
+
+
+def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..., Any]:
+    """The in-place form of a function: compute aside, then take the old value's place.
+
+    Where a gradient is recorded and a rule may read the old value (it may not if `row` says so), the function gets a
+    copy of it, since the memory is about to change.
+    """
+    reads_input = row is None or any("a" in r for r in row.reads)
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if self.is_dual:
+            from .dual import change
+
+            return change(function, self, args, kwargs)
+        old = self
+        if modes.is_grad_enabled() and tracks(self, args, kwargs):
+            check_allowed(self)
+            if reads_input:
+                raw = self.raw
+                old = wrap(raw if isinstance(raw, generic) else raw.copy(), self.node)
+        check_overlap(self)
+        if any(isinstance(x, Tensor) and x.is_dual for x in args):
+            raise RuntimeError(
+                "a plain tensor cannot be changed in place by a dual number: it has no place for the tangent. Use the "
+                "form without the underscore."
+            )
+        result = function(old, *args, **kwargs)
+        adopt(self, result)
+        return self
+
+    name = getattr(function, "__name__", "operation") + "_"
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place form of `{name[:-1]}`: changes this tensor and returns it."
+    return method
+
+
+def tracks(self: Tensor, args: Any, kwargs: Any) -> bool:
+    """Would an operation on these record a node?"""
+    if self.node is not None:
+        return True
+    for x in (*args, *kwargs.values()):
+        if isinstance(x, Tensor):
+            if x.node is not None:
+                return True
+        elif isinstance(x, (list, tuple)) and any(isinstance(y, Tensor) and y.node is not None for y in x):
+            return True
+    return False
+
+
+def adopt(t: Tensor, result: Tensor) -> None:
+    """Give t the value and the history of `result`."""
+    y = result.raw
+    if y.shape != t.raw.shape:
+        raise explain(
+            RuntimeError,
+            f"output with shape {list(t.raw.shape)} doesn't match the broadcast shape {list(y.shape)}",
+            "An in-place operation cannot change the shape of its tensor; the other operand would have to be stretched "
+            "to it, not the other way round.",
+            "use the form without the underscore, which gives a new tensor.",
+        )
+    if y.dtype is not t.raw.dtype:
+        check_cast(y.dtype, t.raw.dtype)
+    put(t, y)
+    n = result.node
+    if n is None and t.node is None:
+        return
+    if not modes.is_grad_enabled():
+        return
+    if n is not None and n.op is not None:
+        if getattr(n, "vy", None) is not None:
+            n.vy = version_of(t)  # the output that the rule reads is t's memory now
+            n.y = t.raw
+        n.seq = tick()  # made after the write
+        for letter in "bc":
+            if getattr(n, "v" + letter, None) is t.version and getattr(n, letter, None) is not None:
+                stamp(t)  # x.mul_(x): the other operand was this very memory, and is lost
+                break
+    rebase(t, n)
+
+
+def check_cast(source: Any, target: Any) -> None:
+    a, b = dtypes.of(source), dtypes.of(target)
+    if not dtypes.can_cast(a, b):
+        names = [type_name(np.zeros(0, d)).split(".")[-1].removesuffix("Tensor") for d in (source, target)]
+        raise explain(
+            RuntimeError,
+            f"result type {names[0]} can't be cast to the desired output type {names[1]}",
+            f"The result would be {a}, but the tensor that is changed in place holds {b}.",
+            f"convert first (x = x.to({a})), or use the form without the underscore.",
+        )
+
+
+def check_overlap(t: Tensor) -> None:
+    """An expanded tensor has several elements in one place of memory: writing it would be ambiguous."""
+    raw = t.raw
+    if raw.__class__ is generic or not raw.ndim:
+        return
+    if 0 in raw.strides and raw.size and any(s == 0 and n > 1 for s, n in zip(raw.strides, raw.shape)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+
+
+def check_allowed(t: Tensor) -> None:
+    """May autograd follow a change of t?"""
+    n = t.node
+    family = t.family
+    if family.__class__ is View:
+        if family.made != "grad" and (family.base.node is not None or n is not None or family.made == "no_grad"):
+            raise forbidden_view(family, n, "is a view and is being modified inplace.")
+        if n is not None and family.base.is_leaf:
+            raise explain(
+                RuntimeError,
+                "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+                "Its value is needed as it is for its own gradient.",
+                "change a copy (y = x.clone(); then y[...] = …), or write `with torch.no_grad():` around a change that "
+                "is not part of the function, such as an update.",
+                tensor=t,
+            )
+    if n is not None and n.op is None:
+        raise explain(
+            RuntimeError,
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+            "A leaf that requires grad is where gradients are asked for; changing it in place would make it a result.",
+            "use the form without the underscore (y = x * 2), or write `with torch.no_grad():` around a change that is "
+            "not part of the function, such as an update.",
+            tensor=t,
+            node=n,
+        )
+
+
+def forbidden_view(family: View, n: Node | None, what: str) -> RuntimeError:
+    if family.made == "several":
+        name = n.left.name() if n is not None and n.op is not None and n.op.picks and n.left else "UnbindBackward0"
+        number = n.p if n is not None and n.op is not None and n.op.picks else family.chain[-1][1][1]
+        return explain(
+            RuntimeError,
+            f"Output {number} of {name} {what} This view is the output of a function that returns multiple views. Such "
+            "functions do not allow the output views to be modified inplace. You should replace the inplace operation "
+            "by an out-of-place one.",
+            node=n,
+        )
+    return explain(
+        RuntimeError,
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+        "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+        "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+        "you want the inplace to be tracked).",
+        node=n,
+    )
+
+
+# ------------------------------------------------------------------------------ new history for a base and its views
+def rebase(t: Tensor, n: Node | None) -> None:
+    """t's memory was overwritten with what node n computed (None: with constants)."""
+    keep_retained(t, n)
+    family = t.family
+    if family.__class__ is View:
+        base = family.base
+        base.node = slices_node(base, n, family.chain, t.raw.shape)
+        refresh(base)
+    else:
+        t.node = n
+        if family.__class__ is Family:
+            refresh(t)
+
+
+def keep_retained(t: Tensor, n: Node | None) -> None:
+    """A tensor that retains its gradient goes on doing so at its new node."""
+    old = t.node
+    if old is None or old.notes is None or n is None or old is n:
+        return
+    mine = [r for r in old.notes.retain if r() is t]
+    if mine:
+        old.notes.retain = [r for r in old.notes.retain if r() is not t]
+        graph.take_notes(n).retain += mine
+
+
+def slices_node(base: Tensor, part: Node | None, chain: Any, part_shape: tuple[int, ...]) -> Node | None:
+    """The node of a base of which a part was overwritten."""
+    if base.node is None and part is None:
+        return None
+    n = new(Node)
+    n.op, n.seq, n.notes, n.p = copy_slices, tick(), None, chain
+    n.left, n.right = base.node, part
+    n.sa = n.sy = base.raw.shape
+    n.sb = part_shape
+    return n
+
+
+def refresh(base: Tensor) -> None:
+    """Make every live view of the base anew from the base's present node."""
+    for v in base.family.alive():
+        v.node = view_node(base, v.family)
+
+
+def view_node(base: Tensor, family: View) -> Node | None:
+    """The node of a view, made anew by replaying its chain of operations on the base."""
+    if base.node is None:
+        return None
+    node: Node = base.node
+    if family.made != "grad":
+        n = new(Node)
+        n.op, n.seq, n.notes, n.left, n.p, n.sa = stale, tick(), None, node, family, base.raw.shape
+        n.sy = base.raw.shape
+        return n
+    raw = base.raw
+    last = len(family.chain) - 1
+    for i, (op, p) in enumerate(family.chain):
+        n = new(Node)
+        n.op = restored(op) if i == last else op
+        n.seq, n.notes, n.p, n.left, n.sa = tick(), None, p, node, raw.shape
+        raw = op.run((raw,), p)
+        n.sy = raw.shape
+        node = n
+    return node
+
+
+def restored(op: Op) -> Op:
+    """The row of a view operation under the name that PyTorch shows for a view made anew."""
+    made = op.variants.get("restored")
+    if made is None:
+        made = op.variants["restored"] = op._like(node_names="AsStridedBackward0")
+    return made
+
+
+def _copy_slices(a: Any, b: Any, chain: Any) -> Any:
+    out = a.copy()
+    replay(chain, out)[...] = b
+    return out
+
+
+def _without_part(g: Any, n: Any) -> Any:
+    part = replay(n.p, g)
+    return copy_slices(g, part * 0, p=n.p)
+
+
+copy_slices = Op(
+    "copy_slices", _copy_slices, a=_without_part, b=lambda g, n: replay(n.p, g), mode="joint", params=True,
+    node="CopySlices", symbol="⊂", partials=("1 outside the part", "1 in the part"),
+    doc="A tensor of which a part (a view of it) was overwritten.",
+)  # fmt: skip
+
+
+def _stale(g: Any, n: Any) -> Any:
+    raise forbidden_view(n.p, None, "is a view and its base or another view of its base has been modified inplace.")
+
+
+stale = Op("stale_view", lambda a, p: a, a=_stale, mode="linear", params=True, node="StaleView",
+           doc="A view that autograd cannot follow because its base was changed.")  # fmt: skip
+
+_ = (share, TABLE)

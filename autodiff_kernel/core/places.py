@@ -1,0 +1,61 @@
+"""Where in the user's code something happened: found cheaply, told only when asked.
+
+A place is the code object and the instruction of the innermost frame outside this package; the line number and the
+text of the line are looked up when somebody reads them.  A line of a notebook cell is told by its number and text,
+a line of a file by the file's base name too: never by a path, an execution count or a process id, so that texts are
+the same on every machine.
+"""
+
+import linecache
+import os
+import re
+import sys
+from types import CodeType
+from typing import Any
+
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_CELL = re.compile(r"ipykernel_\d+|<ipython-input|<stdin>|<string>|<python-input")
+
+
+class Place:
+    """One instruction of the user's code."""
+
+    __slots__ = ("code", "instruction")
+
+    def __init__(self, code: CodeType, instruction: int) -> None:
+        self.code, self.instruction = code, instruction
+
+    @property
+    def filename(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def line(self) -> int:
+        """The line number, counted from 1."""
+        for start, stop, line in self.code.co_lines():
+            if start <= self.instruction < stop and line is not None:
+                return line
+        return self.code.co_firstlineno
+
+    @property
+    def text(self) -> str:
+        """The source line without its indentation, or '' where the source is not at hand."""
+        return linecache.getline(self.filename, self.line).strip()
+
+    @property
+    def in_cell(self) -> bool:
+        return bool(_CELL.search(self.filename))
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.in_cell else f"{os.path.basename(self.filename)}, line {self.line}"
+        return f"{where}: {self.text}" if self.text else where
+
+    __repr__ = __str__
+
+
+def here() -> Any:
+    """The user's instruction that is being run: the innermost frame outside this package."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(HOME):
+        frame = frame.f_back
+    return None if frame is None else Place(frame.f_code, frame.f_lasti)

@@ -1,0 +1,187 @@
+"""Arithmetic: + - * / ** and their relatives."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..api import METHODS, attach, binary_names, check_tensor, into, public, unary_names
+from ..hot import binary, reflected
+from ..inplace import in_place
+from ..op import NUMBERS, TABLE, Op
+from ..tensor import Tensor
+
+add = Op(
+    "add", operator.add, a=lambda g, n: g, b=lambda g, n: g, mode="elementwise", spreads=True, types="same",
+    symbol="+", partials=("1", "1"), latex="{a} + {b}", doc="The sum of two tensors, element by element.",
+)  # fmt: skip
+sub = Op(
+    "sub", operator.sub, a=lambda g, n: g, b=lambda g, n: -g, mode="elementwise", spreads=True, types="same",
+    symbol="−", partials=("1", "−1"), latex="{a} - {b}", doc="The difference of two tensors, element by element.",
+)  # fmt: skip
+rsub = Op(
+    "rsub", lambda a, b: b - a, a=lambda g, n: -g, b=lambda g, n: g, mode="elementwise", spreads=True, types="same",
+    node="RsubBackward1", symbol="−", partials=("−1", "1"), latex="{b} - {a}", doc="other − input.",
+)  # fmt: skip
+mul = Op(
+    "mul", operator.mul, a=lambda g, n: g * n.b, b=lambda g, n: g * n.a, reads=("b", "a"), mode="elementwise",
+    spreads=True, types="same", symbol="×", partials=("{b}", "{a}"), latex=r"{a} \cdot {b}",
+    doc="The product of two tensors, element by element.",
+)  # fmt: skip
+div = Op(
+    "div", operator.truediv, a=lambda g, n: g / n.b, b=lambda g, n: -g * ((n.a / n.b) / n.b), reads=("b", "ab"),
+    mode="elementwise", spreads=True, types="float", symbol="÷", partials=("1/{b}", "−{a}/{b}²"),
+    latex=r"\frac{{{a}}}{{{b}}}", doc="The quotient of two tensors, element by element; integers give floats.",
+)  # fmt: skip
+neg = Op("neg", operator.neg, a=lambda g, n: -g, mode="elementwise", symbol="−", partials=("−1",), latex="-{a}",
+         doc="The negative of each element.")  # fmt: skip
+
+
+def _power_rule(g: Any, n: Any) -> Any:
+    # at a = 0 the factor a**(b-1) of a**0 is infinite, although the power is constant
+    return g * 0 if n.b.__class__ in NUMBERS and n.b == 0 else g * (n.b * n.a ** (n.b - 1))
+
+
+pow_number = Op(
+    "pow_number", operator.pow, a=_power_rule, reads=("ab",), mode="elementwise", spreads=True, types="same",
+    node="PowBackward0", symbol="^", partials=("{b}·{a}^({b}−1)",), latex="{a}^{{{b}}}",
+    doc="Each element to the power of a number.",
+)  # fmt: skip
+
+
+def _exponent_rule(g: Any, n: Any) -> Any:
+    # 0**b is constant (0) for b > 0, but log(0) is -inf: the product must be 0, not nan
+    zero = (n.a == 0) & (n.b >= 0)
+    return g * where(zero, n.a * 0, n.y * log(where(zero, n.a * 0 + 1, n.a)))
+
+
+def _base_rule(g: Any, n: Any) -> Any:
+    zero = n.b == 0
+    return g * where(zero, n.a * 0, n.b * n.a ** where(zero, n.b * 0 + 1, n.b - 1))
+
+
+pow_tensor = Op(
+    "pow", operator.pow, a=_base_rule, b=_exponent_rule, reads=("ab", "aby"), mode="elementwise", spreads=True,
+    types="same", node="PowBackward1", symbol="^", partials=("{b}·{a}^({b}−1)", "{y}·log {a}"),
+    latex="{a}^{{{b}}}", doc="Each element to the power of the other tensor's element.",
+)  # fmt: skip
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    return TABLE["where"](a, b, p=getattr(condition, "raw", condition))
+
+
+def log(a: Any) -> Any:
+    return TABLE["log"](a)
+
+
+# ------------------------------------------------------------------------------------------------ their forms
+_add, _sub, _mul, _div = binary(add), binary(sub), binary(mul), binary(div, floats=True)
+_rsub, _pow_number, _pow_tensor = binary(rsub), binary(pow_number), binary(pow_tensor)
+
+
+def scaled(fast: Any, name: str) -> Any:
+    """add and sub with `alpha`, a factor of the second operand."""
+
+    def method(self: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+        if alpha != 1:
+            other = other * alpha
+        result = fast(self, other)
+        if result is NotImplemented:
+            check_tensor(name, other, "other", 2)
+        return result if out is None else into(out, result)
+
+    return method
+
+
+@public(inplace=True, row=add)
+def add_(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+    """input + alpha * other, element by element, with broadcasting.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.add(torch.tensor([1, 2]), 10, alpha=2)
+    tensor([21, 22])
+    """
+    return _scaled_add(input, other, alpha=alpha, out=out)
+
+
+@public("sub", "subtract", inplace=True, row=sub)
+def sub_(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+    """input - alpha * other, element by element, with broadcasting.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.sub(torch.tensor([1., 2.]), 1)
+    tensor([0., 1.])
+    """
+    return _scaled_sub(input, other, alpha=alpha, out=out)
+
+
+_scaled_add, _scaled_sub = scaled(_add, "add"), scaled(_sub, "sub")
+binary_names(mul, "mul", "multiply", example=">>> torch.mul(torch.tensor([2., 3.]), 2)\ntensor([4., 6.])")
+unary_names(neg, "neg", "negative", example=">>> torch.neg(torch.tensor([2., -3.]))\ntensor([-2.,  3.])")
+
+
+@public("div", "divide", "true_divide", inplace=True, row=div)
+def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
+    """input / other, element by element; `rounding_mode` may be 'trunc' or 'floor'.
+
+    Integer tensors give the default floating dtype unless a rounding mode is given.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.div(torch.tensor([7, -7]), 2)
+    tensor([ 3.5000, -3.5000])
+    >>> torch.div(torch.tensor([7, -7]), 2, rounding_mode='floor')
+    tensor([ 3, -4])
+    """
+    if rounding_mode is None:
+        result = _div(input, other)
+        if result is NotImplemented:
+            check_tensor("div", other, "other", 2)
+    elif rounding_mode == "floor":
+        result = TABLE["floor_divide"](input, other)
+    elif rounding_mode == "trunc":
+        result = TABLE["trunc_divide"](input, other)
+    else:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + rounding_mode + "'"
+        )
+    return result if out is None else into(out, result)
+
+
+def power(self: Any, exponent: Any) -> Any:
+    return (_pow_number if exponent.__class__ in NUMBERS else _pow_tensor)(self, exponent)
+
+
+@public(inplace=True)
+def pow_(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
+    """input to the power of exponent, element by element; either may be a number.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.pow(torch.tensor([2., 3.]), 2)
+    tensor([4., 9.])
+    """
+    if not isinstance(input, Tensor):
+        check_tensor("pow", exponent, "exponent", 2)
+        result = pow_tensor(input, exponent)
+    else:
+        result = power(input, exponent)
+        if result is NotImplemented:
+            check_tensor("pow", exponent, "exponent", 2)
+    return result if out is None else into(out, result)
+
+
+def _attach_operators() -> None:
+    pow_in_place = METHODS["pow_"]
+    forms = {
+        "__add__": _add, "__radd__": _add, "__sub__": _sub, "__rsub__": _rsub, "__mul__": _mul, "__rmul__": _mul,
+        "__truediv__": _div, "__rtruediv__": lambda self, other: TABLE["reciprocal"](self) * other,
+        "__pow__": power, "__rpow__": reflected(pow_tensor), "__neg__": METHODS["neg"], "__pos__": lambda self: self,
+        "__iadd__": in_place(_add, add), "__isub__": in_place(_sub, sub), "__imul__": in_place(_mul, mul),
+        "__itruediv__": in_place(_div, div), "__ipow__": pow_in_place,
+    }  # fmt: skip
+    for name, method in forms.items():
+        attach(name, method)
+
+
+_attach_operators()
+_ = np

@@ -1,0 +1,80 @@
+"""Who shares memory with whom: version counters, and the views of a base.
+
+A version counter is a small list `[stamp, count, place]`: when the memory was last written, how often, and by which
+line of the user's.  It is made when a tensor is first saved, viewed or written, and is shared by all views and by
+`detach()`, but not by `.data` (in PyTorch too: that is why a change through `.data` stays unnoticed).
+"""
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+ndarray = np.ndarray
+
+
+class View:
+    """What makes a tensor a view: its base, and the operations that lead from the base to it.
+
+    chain: (row, parameters) pairs, to be replayed on anything of the base's shape.  made: "grad", or why autograd
+    cannot follow the view when it is changed in place: "no_grad" (made under no_grad), "several" (one of several
+    outputs of one operation).
+    """
+
+    __slots__ = ("base", "chain", "made")
+
+    def __init__(self, base: Any, chain: tuple[Any, ...], made: str) -> None:
+        self.base, self.chain, self.made = base, chain, made
+
+
+class Family:
+    """The live views of a base, held weakly.  Dead ones are dropped when the list has doubled."""
+
+    __slots__ = ("views", "limit")
+
+    def __init__(self) -> None:
+        self.views: list[weakref.ref[Any]] = []
+        self.limit = 8
+
+    def add(self, view: Any) -> None:
+        views = self.views
+        if len(views) >= self.limit:
+            self.views = views = [r for r in views if r() is not None]
+            self.limit = max(8, 2 * len(views))
+        views.append(weakref.ref(view))
+
+    def alive(self) -> list[Any]:
+        return [v for v in (r() for r in self.views) if v is not None]
+
+
+def family_of(base: Any) -> Family:
+    if base.family is None:
+        base.family = Family()
+    return base.family
+
+
+def version_of(t: Any) -> list[Any]:
+    """The version counter of t, made if it has none yet."""
+    v = t.version
+    if v is None:
+        v = t.version = [0, 0, None]
+    return v
+
+
+def share(t: Any) -> Any:
+    """The array of t for somebody who will share its memory: a NumPy scalar moves into a 0-d array first."""
+    raw = t.raw
+    if isinstance(raw, np.generic):
+        raw = t.raw = np.asarray(raw)
+    return raw
+
+
+def replay(chain: tuple[Any, ...], x: Any) -> Any:
+    """The view of x (raw array or Tensor, of the base's shape) that a chain of view operations describes."""
+    for op, p in chain:
+        if op.outputs:
+            p, k = p
+            x = op(x, p=p)[k]
+        else:
+            x = op(x, p=p)
+    return x

@@ -1,0 +1,553 @@
+"""The Tensor: a raw array, the node that made it, and the names PyTorch gives to all that.
+
+Operations are not written here: functions, methods and in-place forms come from the table (see api.py).
+"""
+
+import weakref
+from typing import Any, Iterator
+
+import numpy as np
+
+from . import device as devices
+from . import dtype as dtypes
+from .errors import explain
+from .graph import Node, as_edge, leaf_node, new, take_notes
+from .sharing import Family, View, family_of, replay, share, version_of
+
+ndarray, generic = np.ndarray, np.generic
+__all__ = ["Family", "Parameter", "Size", "Tensor", "View", "family_of", "replay", "share", "version_of", "wrap"]
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple of ints that prints as PyTorch's.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.ones(2, 3).shape, torch.ones(2, 3).size(-1)
+    (torch.Size([2, 3]), 3)
+    """
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        count = 1
+        for n in self:
+            count *= n
+        return count
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def __add__(self, other: Any) -> "Size":
+        return Size(tuple(self) + tuple(other))
+
+    def __mul__(self, times: Any) -> "Size":
+        return Size(tuple(self) * times)
+
+    def __getitem__(self, i: Any) -> Any:
+        part = tuple.__getitem__(self, i)
+        return Size(part) if isinstance(i, slice) else part
+
+
+def wrap(raw: Any, node: Any = None, version: Any = None) -> "Tensor":
+    """A Tensor around a raw array, without asking anything."""
+    t = new(Tensor)
+    t.raw, t.node, t.version, t.family = raw, node, version, None
+    return t
+
+
+class Tensor:
+    """A multi-dimensional array of one dtype on one device that can record how it was computed.
+
+    Made by `torch.tensor`, `torch.zeros`, … or by an operation.  raw: the array (a NumPy scalar for 0-d values on the
+    CPU).  node: what `grad_fn` shows, a leaf's own node, or None where no gradient is asked for.
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ("raw", "node", "version", "family", "_grad", "__weakref__")
+    is_dual = False
+    __array_priority__ = 1000  # numpy operators leave the work to ours
+    __hash__ = object.__hash__
+
+    raw: Any
+    node: Node | None
+    version: list[Any] | None
+    family: Any
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        from .create import legacy
+
+        return legacy(cls, args, kwargs)
+
+    # ---- what it is
+    @property
+    def shape(self) -> Size:
+        return Size(self.raw.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or its length along `dim`."""
+        if dim is None:
+            return Size(self.raw.shape)
+        shape = self.raw.shape
+        if not -max(len(shape), 1) <= dim < max(len(shape), 1):
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-max(len(shape), 1)}, {max(len(shape), 1) - 1}], "
+                f"but got {dim})"
+            )
+        if not shape:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return shape[dim]
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.of(self.raw.dtype)
+
+    @property
+    def device(self) -> devices.device:
+        return devices.device_of(self.raw)
+
+    @property
+    def ndim(self) -> int:
+        return self.raw.ndim
+
+    def dim(self) -> int:
+        return self.raw.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return int(self.raw.size)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        return self.raw.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self.raw.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.raw.size) * self.raw.dtype.itemsize
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
+
+    def get_device(self) -> int:
+        """The number of the GPU; -1 on the CPU."""
+        d = self.device
+        return -1 if d.type == "cpu" else d.index
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    # ---- memory
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements to step over for the next index along each dimension (or along `dim`)."""
+        raw = self.raw
+        steps = tuple(s // raw.dtype.itemsize for s in raw.strides) if raw.size else contiguous_strides(raw.shape)
+        return steps if dim is None else steps[dim]
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return devices.data_ptr(share(self)) if self.raw.size else 0
+
+    def storage_offset(self) -> int:
+        """How many elements after the start of its storage the tensor begins."""
+        raw = share(self)
+        root = raw
+        while getattr(root, "base", None) is not None and hasattr(root.base, "dtype"):
+            root = root.base
+        return (devices.data_ptr(raw) - devices.data_ptr(root)) // raw.dtype.itemsize if raw.size else 0
+
+    def is_contiguous(self) -> bool:
+        raw = self.raw
+        return raw.ndim == 0 or raw.size == 0 or bool(raw.flags.c_contiguous)
+
+    @property
+    def _version(self) -> int:
+        return 0 if self.version is None else self.version[1]
+
+    def _is_view(self) -> bool:
+        return self.family.__class__ is View
+
+    @property
+    def _base(self) -> Any:
+        return self.family.base if self.family.__class__ is View else None
+
+    # ---- autograd
+    @property
+    def requires_grad(self) -> bool:
+        return self.node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        self.requires_grad_(flag)
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
+        """Ask (or no longer ask) for the gradient of this leaf; returns the tensor itself.
+
+        Raises RuntimeError for integer and bool tensors, and for results of operations.
+        """
+        if requires_grad == (self.node is not None):
+            return self
+        if not requires_grad:
+            if self.node is not None and self.node.op is not None:
+                raise explain(
+                    RuntimeError,
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+                    node=self.node,
+                )
+            self.node = None
+            return self
+        if self.raw.dtype.kind not in "fc":
+            raise explain(
+                RuntimeError,
+                "only Tensors of floating point dtype can require gradients",
+                f"This one is {self.dtype}: whole numbers and truth values cannot change by a little.",
+                "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
+            )
+        self.node = leaf_node(self)
+        if self._grad_or_none() is None:
+            self._grad = None
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.node is None or self.node.op is None
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made this tensor; None for a leaf."""
+        n = self.node
+        return None if n is None or n.op is None else as_edge(n)[0]
+
+    @property
+    def output_nr(self) -> int:
+        return 0 if self.node is None else as_edge(self.node)[1]
+
+    def _grad_or_none(self) -> Any:
+        try:
+            return self._grad
+        except AttributeError:
+            return None
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that backward accumulated here, or None."""
+        n = self.node
+        g = self._grad_or_none()
+        if g is None and n is not None and n.op is not None and not self.retains_grad:
+            import warnings
+
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+                "by mistake, make sure you access the leaf Tensor instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return g
+
+    @grad.setter
+    def grad(self, g: Any) -> None:
+        if g is not None:
+            if not isinstance(g, Tensor):
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(g).__name__}"
+                )
+            if g is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            if g.raw.shape != self.raw.shape:
+                raise RuntimeError(
+                    f"assigned grad has data of a different size: expected {list(self.raw.shape)}, got {list(g.raw.shape)}"
+                )
+            if g.raw.dtype != self.raw.dtype:
+                raise RuntimeError(
+                    f"assigned grad has data of a different type: expected {self.dtype}, got {g.dtype}"
+                )
+            if g.device != self.device:
+                raise RuntimeError("assigned grad has data located on a different device")
+        self._grad = g
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def retain_grad(self) -> None:
+        """Keep this non-leaf's gradient in `.grad` when backward passes."""
+        n = self.node
+        if n is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if n.op is not None and not self.retains_grad:
+            take_notes(n).retain.append(weakref.ref(self))
+
+    @property
+    def retains_grad(self) -> bool:
+        n = self.node
+        if n is None or n.op is None or n.notes is None:
+            return False
+        return any(r() is self for r in n.notes.retain)
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook(gradient)` when this tensor's gradient is complete; what it returns replaces the gradient."""
+        from .hooks import add_hook
+
+        if self.node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return add_hook(take_notes(self.node).hooks, hook)
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """Compute the gradient of this tensor for all leaves and add it to their `.grad`.
+
+        gradient: the cotangent, of this tensor's shape; may be left out for a single element.  retain_graph: keep
+        saved values for another backward.  create_graph: record the computation of the gradient itself.  inputs:
+        accumulate into these tensors only.
+        """
+        from .backward import backward
+
+        backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    def detach(self) -> "Tensor":
+        """A tensor with the same memory and without history."""
+        return wrap(share(self), None, version_of(self))
+
+    def detach_(self) -> "Tensor":
+        """Cut this tensor off from its history; returns the tensor itself."""
+        if self._is_view():
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients."
+            )
+        self.node = None
+        return self
+
+    @property
+    def data(self) -> "Tensor":
+        """The same memory without history and without a version counter: changes through it go unnoticed."""
+        return wrap(share(self))
+
+    @data.setter
+    def data(self, other: "Tensor") -> None:
+        if not isinstance(other, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
+        self.raw = share(other)
+
+    # ---- out of the tensor
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        raw = self.raw
+        if raw.size != 1:
+            raise explain(
+                RuntimeError,
+                f"a Tensor with {raw.size} elements cannot be converted to Scalar",
+                cure="index one element first, reduce it (sum, mean), or use .tolist().",
+            )
+        return devices.item(raw)
+
+    def tolist(self) -> Any:
+        """The values as (nested lists of) Python numbers."""
+        return devices.to_numpy(self.raw).tolist()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The memory of this tensor as a NumPy array (shared, not copied).
+
+        Raises RuntimeError if the tensor requires grad and TypeError if it lives on a GPU, unless `force`.
+        """
+        if force:
+            return devices.to_numpy(share(self.detach()))
+        if self.node is not None:
+            raise explain(
+                RuntimeError,
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+                "NumPy does not record operations, so the graph would end here without notice.",
+                tensor=self,
+            )
+        if self.is_cuda:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                "memory first."
+            )
+        return share(self)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        out = self.numpy()
+        return out if dtype is None and not copy else np.array(out, dtype=dtype)
+
+    def __repr__(self) -> str:
+        from .printing import format_tensor
+
+        fn = self.grad_fn
+        d = self.device
+        return format_tensor(
+            self.raw,
+            requires_grad=self.node is not None,
+            grad_fn_name=None if fn is None else fn.name(),
+            device=None if d.type == "cpu" else str(d),
+            to_host=devices.to_numpy,
+        )
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self.raw.ndim else object.__format__(self, spec)
+
+    def __bool__(self) -> bool:
+        if self.raw.size != 1:
+            if self.raw.size == 0:
+                raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+            raise explain(
+                RuntimeError,
+                "Boolean value of Tensor with more than one value is ambiguous",
+                cure="ask .any() or .all(), or compare one element.",
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.raw.dtype.kind not in "iub" or self.raw.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self.raw.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self.raw.shape[0]
+
+    def __iter__(self) -> Iterator["Tensor"]:
+        if not self.raw.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (Tensor, int, float, complex, bool)):
+            return bool((self == element).any())  # type: ignore[attr-defined]
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+                "see https://github.com/pytorch/pytorch/pull/103001"
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        twin = new(type(self))
+        twin.raw = self.raw.copy() if self.raw.ndim else self.raw[()]
+        twin.node = twin.version = twin.family = None
+        memo[id(self)] = twin
+        if self.node is not None:
+            twin.requires_grad_()
+        g = self._grad_or_none()
+        twin._grad = None if g is None else g.__deepcopy__(memo)
+        if hasattr(self, "__dict__"):
+            import copy
+
+            twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return twin
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError("only leaf tensors can be pickled; call detach() first")
+        return rebuild, (type(self), devices.to_numpy(self.raw), str(self.device), self.requires_grad)
+
+
+def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:
+    """A tensor from a pickle."""
+    t = new(kind)
+    t.raw = devices.asarray(array, array.dtype, devices.parse(device))
+    t.node = t.version = t.family = None
+    t._grad = None
+    return t.requires_grad_(requires_grad)
+
+
+class Parameter(Tensor):
+    """A leaf tensor that a module trains: requires grad, and prints as such.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.nn.Parameter(torch.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        t = new(cls)
+        t.raw = np.zeros(0, np.float32) if data is None else share(data)
+        t.node = t.family = None
+        t.version = None if data is None else version_of(data)
+        t._grad = None
+        return t.requires_grad_(requires_grad)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+
+_KINDS = {"float16": "Half", "float32": "Float", "float64": "Double", "int8": "Char", "uint8": "Byte", "int16": "Short",
+          "int32": "Int", "int64": "Long", "bool": "Bool", "bfloat16": "BFloat16", "complex64": "ComplexFloat",
+          "complex128": "ComplexDouble"}  # fmt: skip
+
+
+def type_name(raw: Any) -> str:
+    """PyTorch's old name of a tensor's type, such as 'torch.FloatTensor' or 'torch.cuda.LongTensor'."""
+    where = "torch.cuda." if devices.device_of(raw).type == "cuda" else "torch."
+    name = dtypes.of(raw.dtype).name
+    return f"{where}{_KINDS.get(name, name)}Tensor"
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def add_grad(t: Tensor, g: Any) -> None:
+    """Add g (a raw array that is nobody else's, or a Tensor) to t's gradient, in place as PyTorch does."""
+    have = t._grad_or_none()
+    if isinstance(g, Tensor):
+        t._grad = g if have is None else have + g  # type: ignore[operator]
+    elif have is None:
+        t._grad = wrap(g)
+    elif have.node is not None:
+        t._grad = have + wrap(g)
+    else:
+        raw = have.raw
+        if have.version is not None:
+            from .inplace import stamp
+
+            stamp(have)
+        if raw.__class__ is ndarray and raw.dtype is g.dtype:
+            np.add(raw, g, out=raw)
+        elif raw.ndim and not isinstance(raw, generic):
+            raw += g
+        else:
+            have.raw = raw + g
