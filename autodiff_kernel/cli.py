@@ -10,22 +10,28 @@ from autodiff_kernel.version import __version__
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="autodiff-kernel",
-        description="PyTorch's tensor and autograd API in readable Python, with a Jupyter kernel that shows what it does.",
+        description="PyTorch's tensor and autograd API in readable Python, with a Jupyter kernel that shows it at work.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     lab = commands.add_parser("lab", help="open JupyterLab on the first lesson, with the Autodiff kernel")
     lab.add_argument("path", nargs="?", help="a notebook or a folder; the lessons where there is none")
-    lab.add_argument("--port", type=int, help="the port to serve on; the next free one from 8888 where there is none")
+    lab.add_argument(
+        "--port", type=int, help="the port to serve on; the next free one from 8888 where there is none"
+    )
     lab.add_argument("--no-browser", action="store_true", help="open no browser, print the URL only")
 
     run = commands.add_parser("run", help="run a notebook without a browser; write it executed, and as HTML")
     run.add_argument("lesson", metavar="LESSON.ipynb")
-    run.add_argument("-o", "--output", metavar="DIR", default=".", help="folder for both files (default: here)")
+    run.add_argument(
+        "-o", "--output", metavar="DIR", default=".", help="folder for both files (default: here)"
+    )
     run.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default: 600)")
 
-    handout = commands.add_parser("handout", help="make printable pages of lessons: HTML, and PDF with a Chromium")
+    handout = commands.add_parser(
+        "handout", help="make printable pages of lessons: HTML, and PDF with a Chromium"
+    )
     handout.add_argument("lessons", nargs="+", metavar="LESSON.ipynb")
     handout.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for the pages")
     handout.add_argument("--solved", action="store_true", help="with the solutions of the exercises")
@@ -35,7 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument("--user", action="store_true", help="for this user, in every Jupyter")
     where.add_argument("--sys-prefix", action="store_true", help="in this Python's environment (the default)")
     where.add_argument("--prefix", metavar="P", help="in P/share/jupyter/kernels")
-    install.add_argument("--name", default="autodiff", metavar="N", help="the kernel's name (default: autodiff)")
+    install.add_argument(
+        "--name", default="autodiff", metavar="N", help="the kernel's name (default: autodiff)"
+    )
 
     commands.add_parser("doctor", help="look at the installation: versions, kernel, dot, GPU")
     return parser

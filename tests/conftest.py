@@ -1,4 +1,4 @@
-"""What all tests share: the kernel is visible without installing it, nobody's IPython settings count, GPU tests skip."""
+"""What all tests share: the kernel is visible uninstalled, nobody's IPython settings count, GPU tests skip."""
 
 import os
 import tempfile

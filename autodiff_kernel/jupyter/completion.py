@@ -22,7 +22,9 @@ def candidates(line: str, names: dict[str, Any]) -> tuple[list[str], bool]:
     ([], False)
     """
     found = _LINE.match(line)
-    name = AutodiffMagics.magics["cell" if "%%" in line else "line"].get(found[1].lstrip("%")) if found else None
+    name = (
+        AutodiffMagics.magics["cell" if "%%" in line else "line"].get(found[1].lstrip("%")) if found else None
+    )
     if found is None or not isinstance(name, str):
         return [], False
     magic: Any = getattr(AutodiffMagics, name)
@@ -55,7 +57,9 @@ def _matcher(completer: Any, shell: Any) -> Callable[[Any], Any]:
     def autodiff_matcher(context: Any) -> Any:
         line = context.line_with_cursor[: context.cursor_position]
         texts, only = candidates(line, shell.user_ns)
-        shown = [SimpleCompletion(text=text, type="param" if text[0] == "-" else "instance") for text in texts]
+        shown = [
+            SimpleCompletion(text=text, type="param" if text[0] == "-" else "instance") for text in texts
+        ]
         return {
             "completions": shown,
             "matched_fragment": _WORD.search(line)[0],  # type: ignore[index]

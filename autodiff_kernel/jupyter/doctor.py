@@ -13,7 +13,16 @@ from autodiff_kernel.version import __version__
 
 from . import kernelspec
 
-_PACKAGES = ("numpy", "ipykernel", "ipython", "jupyter_client", "matplotlib", "graphviz", "jupyterlab", "nbconvert")
+_PACKAGES = (
+    "numpy",
+    "ipykernel",
+    "ipython",
+    "jupyter_client",
+    "matplotlib",
+    "graphviz",
+    "jupyterlab",
+    "nbconvert",
+)
 
 
 def _version(package: str) -> str:

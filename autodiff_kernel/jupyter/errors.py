@@ -39,7 +39,9 @@ def _explained(shell: Any, show: Callable[..., None], info: tuple[Any, ...], arg
     from autodiff_kernel.views.error import error
 
     kind, value, trace = info
-    display(error(value, namespace=shell.user_ns))
+    view = error(value, namespace=shell.user_ns)
+    if hasattr(shell, "kernel") or view.model.excerpts or view.model.graph:
+        display(view)  # a terminal reads the finding and the cure in the exception's own text
     show((kind, value, fold(trace)), *args, **kwargs)
     sys.last_traceback = trace  # `%tb` and `%debug` see every frame
 
@@ -47,7 +49,7 @@ def _explained(shell: Any, show: Callable[..., None], info: tuple[Any, ...], arg
 def _usage(shell: Any, value: UsageError) -> None:
     """Report a misused magic as an error. IPython only prints it, and whoever runs a notebook unattended goes on."""
     lines = [f"UsageError: {value}"]
-    unknown = re.match(r"(?:Line|Cell) magic function `(%%?)(\w+)` not found\.$", str(value))
+    unknown = re.match(r"(?:Line magic function|Cell magic) `(%%?)(\w+)` not found\.$", str(value))
     if unknown:
         kind = "cell" if unknown[1] == "%%" else "line"
         close = difflib.get_close_matches(unknown[2], list(shell.magics_manager.magics[kind]), n=1)

@@ -61,7 +61,10 @@ class AutodiffKernel(IPythonKernel):
     shell_class = Type(ZMQInteractiveShell)
     help_links = List(
         [
-            {"text": "Python", "url": "https://docs.python.org/%i.%i" % sys.version_info[:2]},
+            {
+                "text": "Python",
+                "url": f"https://docs.python.org/{sys.version_info.major}.{sys.version_info.minor}",
+            },
             {"text": "PyTorch, whose API this is", "url": "https://docs.pytorch.org/docs/stable/"},
             {"text": "NumPy", "url": "https://numpy.org/doc/stable/"},
             {"text": "Matplotlib", "url": "https://matplotlib.org/stable/"},

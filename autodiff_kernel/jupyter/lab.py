@@ -60,14 +60,16 @@ def options(folder: Path, notebook: str, port: int | None, browser: bool) -> lis
         f"--LabApp.default_url=/lab/tree/{quote(notebook)}" if notebook else "--LabApp.default_url=/lab",
         "--LabApp.news_url=None",  # asks no server for news
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        "--ServerApp.log_level=WARN",
+        "--Application.log_level=WARN",
     ]
     if port is not None:
         words += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     if not browser:
         words += ["--ServerApp.open_browser=False"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        words += ["--ServerApp.allow_root=True"]  # a container's only user; the server is local and has its token
+        words += [
+            "--ServerApp.allow_root=True"
+        ]  # a container's only user; the server is local and has its token
     return words
 
 
@@ -97,7 +99,10 @@ def main(path: str | None = None, *, port: int | None = None, browser: bool = Tr
     with kernelspec.available():
         server = LabApp.initialize_server(argv=options(folder, notebook, port, browser))
         print(f"JupyterLab with the Autodiff kernel serves {folder}", file=sys.stderr)
-        print("It stops with Control-C. " + ("Should no browser open, visit:" if browser else "Open:"), file=sys.stderr)
+        print(
+            "Control-C twice stops it. " + ("Should no browser open, visit:" if browser else "Open:"),
+            file=sys.stderr,
+        )
         print(server.local_url, flush=True)
         server.start()
     return 0

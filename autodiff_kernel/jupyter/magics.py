@@ -32,7 +32,10 @@ def _view_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "-r", "--result", action="store_true", help="give the result object back instead of showing it"
     )(function)
     wrapped = argument(
-        "-o", "--output", metavar="FILE", help="write it to FILE; the suffix says how (.svg .html .txt .dot .pdf .png)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write it to FILE; the suffix says how (.svg .html .txt .dot .pdf .png)",
     )(wrapped)
     return wrapped
 
@@ -56,18 +59,20 @@ class AutodiffMagics(Magics):
             y = x * x
             %graph y
         """
-        from autodiff_kernel.views.graph import graph
-
         names = self._names(local_ns)
         args, text = self._read(self.graph, line, names)
         with modes.recording(True):
             value = self._evaluate(parse_expression(text, "%graph", "%graph y"), text, names)
+        from autodiff_kernel.views.graph import graph
+
         return self._give(graph(value, namespace=names), args)
 
     @no_var_expand
     @magic_arguments()
     @_view_options
-    @argument("expression", nargs="*", help="what to draw once the cell has run; else the value of its last line")
+    @argument(
+        "expression", nargs="*", help="what to draw once the cell has run; else the value of its last line"
+    )
     @cell_magic("graph")
     def graph_cell(self, line: str, cell: str) -> Any:
         """Run the cell and draw the graph of its last value, or of the expression on the magic's own line.
@@ -78,8 +83,6 @@ class AutodiffMagics(Magics):
             x = torch.tensor(2.0, requires_grad=True)
             x * x
         """
-        from autodiff_kernel.views.graph import graph
-
         names: dict[str, Any] = self.shell.user_ns
         args, text = self._read(self.graph_cell, line, names)
         with modes.recording(True):
@@ -88,6 +91,8 @@ class AutodiffMagics(Magics):
                 value = self._evaluate(parse_expression(text, "%%graph", "%%graph y"), text, names)
         if value is None:
             raise UsageError("%%graph: the cell's last line has no value; name what to draw: %%graph y")
+        from autodiff_kernel.views.graph import graph
+
         return self._give(graph(value, namespace=names), args)
 
     @no_var_expand
@@ -105,8 +110,6 @@ class AutodiffMagics(Magics):
                 return x1 * x2 + x1**2
             %trace f(2., 3.)
         """
-        from autodiff_kernel.views.trace import trace
-
         names = self._names(local_ns)
         args, text = self._read(self.trace, line, names)
         call = parse_expression(text, "%trace", "%trace f(2., 3.)").body
@@ -119,6 +122,8 @@ class AutodiffMagics(Magics):
         gather.args, gather.keywords = call.args, call.keywords
         function = self._evaluate(ast.Expression(call.func), text, names)
         values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
+        from autodiff_kernel.views.trace import trace
+
         return self._give(trace(function, *values, **options), args)
 
     @no_var_expand
@@ -134,13 +139,13 @@ class AutodiffMagics(Magics):
             x = torch.ones(3)
             %place x
         """
-        from autodiff_kernel.views.placement import place
-
         args = parse_argstring(self.place, line)
         space: dict[str, Any] = self.shell.user_ns
         for name in args.names:
             if name not in space:
                 raise UsageError(f"%place: there is no variable {name!r}{_did_you_mean(name, space)}")
+        from autodiff_kernel.views.placement import place
+
         shown = {name: space[name] for name in args.names} if args.names else space
         return self._give(place(shown), args)
 
@@ -159,7 +164,9 @@ class AutodiffMagics(Magics):
 
         count = parse_argstring(self.simulate_gpu, line).count
         if count < 0:
-            raise UsageError(f"%simulate_gpu: the number of GPUs can't be {count}; for example: %simulate_gpu 2")
+            raise UsageError(
+                f"%simulate_gpu: the number of GPUs can't be {count}; for example: %simulate_gpu 2"
+            )
         autodiff_kernel.cuda.simulate(count)
 
     @magic_arguments()

@@ -23,7 +23,9 @@ def _write(notebook: Any, lesson: Path, folder: Path) -> list[Path]:
     page = folder / f"{lesson.stem}.html"
     nbformat.write(notebook, executed)
     exporter = HTMLExporter(embed_images=True)
-    html, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": lesson.stem, "path": str(lesson.parent)}})
+    html, _ = exporter.from_notebook_node(
+        notebook, {"metadata": {"name": lesson.stem, "path": str(lesson.parent)}}
+    )
     page.write_text(html, encoding="utf-8", newline="\n")
     return [executed, page]
 

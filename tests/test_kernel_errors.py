@@ -1,0 +1,133 @@
+"""What an exception looks like: ours with the error view and a short traceback, everybody else's as in a plain kernel."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from kernels import Answer, Kernel, kernel
+
+OURS = """
+from autodiff_kernel.core.errors import explain
+import sys
+from autodiff_kernel.core.places import Place
+def place():
+    frame = sys._getframe(1)
+    return Place(frame.f_code, frame.f_lasti)
+"""
+
+RAISE = """\
+h = 1
+saved = place()
+s = h
+changed = place()
+raise explain(RuntimeError, "the key phrase", "The finding <b>.", "write it so.",
+              (("saved by exp in", saved), ("changed in", changed)))
+"""
+
+
+@pytest.fixture(scope="module")
+def ours() -> Iterator[Kernel]:
+    with kernel("autodiff") as running:
+        running.run(OURS)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[Kernel, Kernel]]:
+    with kernel("autodiff") as ours, kernel("python3") as plain:
+        yield ours, plain
+
+
+def shown(answer: Answer) -> dict[str, str]:
+    [view] = answer.of("display_data")
+    data: dict[str, str] = view["data"]
+    return data
+
+
+def test_the_view_stands_above_the_error(ours: Kernel) -> None:
+    answer = ours.run(RAISE)
+    assert [output["msg_type"] for output in answer.outputs] == ["display_data", "error"]
+    html = shown(answer)["text/html"]
+    assert "RuntimeError: the key phrase" in html
+    assert "The finding &lt;b&gt;." in html
+    assert "What to do:</b> write it so." in html
+
+
+def test_the_view_points_at_the_lines(ours: Kernel) -> None:
+    assert shown(ours.run(RAISE))["text/plain"].splitlines() == [
+        "    1  h = 1",
+        "→   2  saved = place()    # saved by exp",
+        "    3  s = h",
+        "→   4  changed = place()  # changed",
+        '    5  raise explain(RuntimeError, "the key phrase", "The finding <b>.", "write it so.",',
+    ]
+
+
+def test_the_error_message_has_all_the_words(ours: Kernel) -> None:
+    [error] = ours.run(RAISE).of("error")
+    assert error["ename"] == "RuntimeError"
+    assert error["evalue"].splitlines() == [
+        "the key phrase",
+        "The finding <b>.",
+        "  saved by exp in line 2: saved = place()",
+        "  changed in line 4: changed = place()",
+        "What to do: write it so.",
+    ]
+
+
+def test_the_traceback_leaves_our_frames_out(ours: Kernel) -> None:
+    answer = ours.run(
+        "import autodiff_kernel.core.errors as errors\n"
+        "namespace = {'explain': explain}\n"
+        "code = compile('def inner():\\n    raise explain(RuntimeError, \"phrase\")', errors.__file__, 'exec')\n"
+        "exec(code, namespace)\n"
+        "namespace['inner']()"
+    )
+    [error] = answer.of("error")
+    text = "\n".join(error["traceback"])
+    assert "errors.py" not in text
+    assert "inner" in text
+    full = ours.run("%tb")
+    assert "errors.py" in full.text() + "".join(line for e in full.of("error") for line in e["traceback"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "1 / 0",
+        "def f():\n    return undefined\nf()",
+        "if True\n    pass",
+        "x = (",
+        "  indented = 1\n unindented = 2",
+        "import nosuchmodule",
+        "raise ValueError('two\\nlines') from KeyError('k')",
+        "exec('1 +')",
+        "raise SystemExit(3)",
+        "assert 1 == 2, 'text'",
+        "raise KeyboardInterrupt",
+        "raise ExceptionGroup('several', [ValueError('a'), TypeError('b')])",
+        "class R:\n    def __repr__(self): raise TypeError('no repr')\nR()",
+        "[1, 2][5]",
+        "print(1, file=3)",
+    ],
+)
+def test_other_exceptions_look_as_in_a_plain_kernel(pair: tuple[Kernel, Kernel], code: str) -> None:
+    """Byte by byte. Both kernels have run the same cells; only their process numbers differ."""
+    told = []
+    for running in pair:
+        pid = running.run("import os; os.getpid()").results[0]
+        answer = running.run(code)
+        contents = [(output["msg_type"], output["content"]) for output in answer.outputs]
+        told.append((repr(contents).replace(pid, "PID"), repr(answer.reply).replace(pid, "PID")))
+    ours, plain = told
+    assert ours[0] == plain[0]
+    assert without_engine_id(ours[1]) == without_engine_id(plain[1])
+
+
+def without_engine_id(reply: str) -> str:
+    return re.sub(r"'engine_uuid': '[^']*'", "", reply)
+
+
+def test_an_error_of_ours_inside_time_has_its_view_too(ours: Kernel) -> None:
+    answer = ours.run("%%time\nraise explain(ValueError, 'phrase', 'finding')")
+    assert "finding" in shown(answer)["text/html"]
