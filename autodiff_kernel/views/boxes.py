@@ -1,0 +1,77 @@
+"""What stands in a node's box: its heading and its rows. Every renderer of a graph asks here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .model import DATA, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView
+from .style import NOT_RECORDED, shape_text
+
+PLAIN, GRAD, MUTED = "plain", "grad", "muted"
+
+
+class Row(NamedTuple):
+    """A label and what it labels. kind: how `text` is written: 'plain', 'grad' (a gradient) or 'muted' (not there)."""
+
+    label: str
+    text: str
+    kind: str = PLAIN
+    label_kind: str = MUTED
+
+
+class Box(NamedTuple):
+    """name: the heading, '' for a value without one. tag: where it comes from ('mul · line 2'). rows: the rest."""
+
+    name: str
+    tag: str
+    rows: tuple[Row, ...]
+
+
+def boxes(view: GraphView) -> list[Box]:
+    """The contents of all boxes of a view, in the order of its nodes."""
+    types = {(node.dtype, node.device) for node in view.nodes if node.dtype}
+    return [Box(node.name, tag(node), tuple(_rows(node, view, len(types) > 1))) for node in view.nodes]
+
+
+def tag(node: GraphNode) -> str:
+    """'leaf', 'constant', or the operation and its line."""
+    what = {LEAF: "leaf", DATA: "constant", SAVED: "kept for backward"}.get(node.role, node.op)
+    if node.role == GROUP and node.count > 1:
+        what = f"{node.op} ×{node.count}" if node.op else f"×{node.count}"
+    return " · ".join(part for part in (what, node.line) if part)
+
+
+def gradient_label(node: GraphNode, view: GraphView) -> str:
+    """∂y/∂x1 where that is what the gradient is and there is room to say it, else grad."""
+    if not view.wrt or len(view.wrt) > 6:
+        return "grad"
+    return f"∂{view.wrt}/∂{node.name}" if 0 < len(node.name) <= 6 else f"∂{view.wrt}/∂·"
+
+
+def _rows(node: GraphNode, view: GraphView, mixed: bool) -> list[Row]:
+    rows = []
+    if node.shape:
+        rows.append(Row("shape", shape_text(node.shape)))
+    if mixed and node.dtype:
+        rows.append(Row("type", f"{node.dtype} · {node.device}" if node.device else node.dtype))
+    if node.value is None:
+        rows.append(Row("value", NOT_RECORDED, MUTED))
+    elif node.value:
+        rows.append(Row("value", node.value))
+    if node.grad_state:
+        here = node.grad_state == "here"
+        rows.append(Row(gradient_label(node, view), node.grad_text, GRAD if here else MUTED, GRAD))
+    if node.stored:
+        rows.append(Row(".grad", node.stored, GRAD, GRAD))
+    return rows
+
+
+def emphasis(node: GraphNode) -> str:
+    """Which of the looks a box has: 'error', 'leaf', 'output', 'data', 'saved', 'group' or 'op'."""
+    return (
+        "error"
+        if node.mark == "error"
+        else node.role
+        if node.role in (LEAF, OUTPUT, DATA, SAVED, GROUP)
+        else "op"
+    )

@@ -1,0 +1,487 @@
+"""A graph's picture as shapes and texts with coordinates, before it becomes SVG, PNG or PDF."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+from typing import NamedTuple
+
+from . import style
+from .boxes import GRAD, MUTED, Box, boxes, emphasis
+from .layout import Layout, Point, assign_ranks, layered
+from .model import DATA, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
+from .style import shorten, text_width
+
+MARGIN, PAD, TITLE, ROW = 14.0, 10.0, 23.0, 15.0
+RADIUS, LINK, ARROW = 15.0, 18.0, 7.0
+NAME, TAG, LABEL, VALUE, MATRIX, SIGN = 13.0, 10.5, 10.5, 12.5, 11.5, 15.0
+LEAST, MOST = 78.0, 320.0  # width of a box
+ROOM = MOST - 2 * PAD
+
+Command = tuple[str, tuple[float, ...]]
+Area = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+class Path(NamedTuple):
+    """Commands as in SVG: M, L, Q, C with absolute coordinates, Z."""
+
+    commands: tuple[Command, ...]
+    fill: str = "none"
+    stroke: str = "none"
+    width: float = 1.0
+    dash: str = ""
+
+
+class Circle(NamedTuple):
+    x: float
+    y: float
+    r: float
+    fill: str
+    stroke: str
+    width: float
+
+
+class Text(NamedTuple):
+    """anchor: 'start', 'middle' or 'end'. halo: a white edge, for a text that lies on a line."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str = style.INK
+    anchor: str = "start"
+    bold: bool = False
+    italic: bool = False
+    mono: bool = False
+    halo: bool = False
+
+
+class Scene(NamedTuple):
+    width: float
+    height: float
+    shapes: list[Path | Circle | Text]
+
+
+class Look(NamedTuple):
+    fill: str
+    stroke: str
+    width: float
+    dash: str = ""
+
+
+LOOKS = {
+    "leaf": Look(style.LEAF_FILL, style.LEAF, 1.6),
+    "output": Look(style.OUTPUT_FILL, style.OUTPUT, 2.6),
+    "op": Look(style.CARD, style.LINE, 1.1),
+    "data": Look(style.CARD, style.GREY, 1.1, "4 3"),
+    "saved": Look(style.GATE, style.GREY, 1.1),
+    "group": Look(style.CARD, style.LINE, 1.1),
+    "error": Look(style.ERROR_FILL, style.ERROR, 2.6),
+}
+
+
+class Cell(NamedTuple):
+    """A node's measures: its sign (a circle or a pill before the box) and its box."""
+
+    box: Box
+    sign: str
+    sign_width: float
+    width: float
+    height: float
+
+    @property
+    def sign_height(self) -> float:
+        return 2 * RADIUS if self.sign else 0.0
+
+
+def draw(view: GraphView) -> Scene:
+    """The whole picture of a view."""
+    down = view.direction == "TB"
+    pairs = [(edge.source, edge.target) for edge in view.edges]
+    ranks = assign_ranks(len(view.nodes), pairs)
+    cells = _even([_cell(node, box) for node, box in zip(view.nodes, boxes(view), strict=True)], ranks, down)
+    sizes = [_whole(cell, down) for cell in cells]
+    plan = layered(
+        sizes,
+        pairs,
+        direction=view.direction,
+        ranks=ranks,
+        rank_gap=_gaps(view, ranks, down),
+        node_gap=26 if down else 16,
+    )
+    return _Drawing(view, cells, sizes, plan).scene()
+
+
+def _cell(node: GraphNode, box: Box) -> Cell:
+    """How big a node is drawn."""
+    sign = node.symbol if node.role not in (LEAF, DATA, SAVED, GROUP) else ""
+    size = SIGN if len(sign) <= 3 else VALUE
+    wide = text_width(sign, size) if sign else 0.0
+    sign_width = 0.0 if not sign else 2 * RADIUS if wide <= 2 * RADIUS - 5 else wide + 16
+    name, tag = shorten(box.name, NAME, ROOM, bold=True), shorten(box.tag, TAG, ROOM)
+    head = text_width(name, NAME, bold=True)
+    if name and tag and head + text_width(tag, TAG) + 14 > 190:  # too long for one line: the tag goes below
+        box = box._replace(
+            rows=(box.rows[:0]) + (type(box.rows[0])("from", tag),) + box.rows if box.rows else ()
+        )
+        tag = ""
+    width = head + (14 if name and tag else 0) + text_width(tag, TAG)
+    lines = 0
+    for row in box.rows:
+        parts = row.text.split("\n")
+        lines += len(parts)
+        wide = (
+            max(text_width(part, MATRIX, mono=True) for part in parts)
+            if len(parts) > 1
+            else text_width(row.text, VALUE)
+        )
+        width = max(width, text_width(row.label, LABEL) + 10 + wide)
+    width = min(max(LEAST, width + 2 * PAD), MOST)
+    height = TITLE + (ROW * lines + 7 if lines else 0)
+    return Cell(Box(name, tag, box.rows), sign, sign_width, round(width), round(height))
+
+
+def _even(cells: list[Cell], ranks: list[int], down: bool) -> list[Cell]:
+    """Boxes of one column get one width, unless one is far wider than the others."""
+    if down:
+        return cells
+    widest: dict[int, float] = {}
+    for cell, rank in zip(cells, ranks, strict=True):
+        if cell.width <= 150:
+            widest[rank] = max(widest.get(rank, 0), cell.width)
+    return [
+        cell._replace(width=max(cell.width, widest.get(rank, 0)))
+        for cell, rank in zip(cells, ranks, strict=True)
+    ]
+
+
+def _whole(cell: Cell, down: bool) -> tuple[float, float]:
+    """Sign, link and box together."""
+    if not cell.sign:
+        return cell.width, cell.height
+    if down:
+        return max(cell.width, cell.sign_width), cell.height + cell.sign_height + LINK
+    return cell.width + LINK + cell.sign_width, max(cell.height, cell.sign_height)
+
+
+def _gaps(view: GraphView, ranks: list[int], down: bool) -> list[float]:
+    """The gap before each rank holds the labels of the lines that end there."""
+    gaps = [38.0 if down else 40.0] * (max(ranks, default=0) + 1)
+    for edge in view.edges:
+        if edge.label:
+            room = 46.0 if down else text_width(edge.label, LABEL) + 34
+            before = ranks[edge.target] - 1
+            gaps[before] = max(gaps[before], room)
+    return gaps
+
+
+class _Drawing:
+    """Puts shapes and texts where the layout says."""
+
+    def __init__(
+        self, view: GraphView, cells: list[Cell], sizes: list[tuple[float, float]], plan: Layout
+    ) -> None:
+        self.view, self.cells, self.sizes, self.plan = view, cells, sizes, plan
+        self.down = view.direction == "TB"
+        self.back = view.sense == "backward"
+        self.line = style.GRADIENT if self.back else style.LINE
+        self.dots: list[Point] = []  # points on the lines, which labels had better not cover
+        self.lines: list[Path | Circle | Text] = []
+        self.fronts: list[Path | Circle | Text] = []
+        self.labels: list[Path | Circle | Text] = []
+        self.taken = [self._box_area(i) for i in range(len(cells))] + [
+            self._sign_area(i) for i in range(len(cells))
+        ]
+
+    def scene(self) -> Scene:
+        for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
+            self._node(i, node, cell)
+        self._edges()
+        width = max(self.plan.width + 2 * MARGIN, 200)
+        foot = _footer(self.view, width - 2 * MARGIN)
+        height = self.plan.height + 2 * MARGIN
+        for line in foot:
+            self.labels.append(Text(MARGIN, height + 6, line, TAG, style.GREY))
+            height += ROW
+        if foot:
+            height += 6
+        return Scene(round(width), round(height), self.lines + self.fronts + self.labels)
+
+    # ------------------------------------------------------------------------------------------ nodes
+    def _corner(self, i: int) -> Point:
+        """The top left corner of a node's whole."""
+        (x, y), (w, h) = self.plan.centers[i], self.sizes[i]
+        return x - w / 2 + MARGIN, y - h / 2 + MARGIN
+
+    def _box_area(self, i: int) -> Area:
+        """left, top, right, bottom of the box."""
+        (x, y), (w, h), cell = self._corner(i), self.sizes[i], self.cells[i]
+        left = x + (w - cell.width) / 2 if self.down else x + w - cell.width
+        top = y + h - cell.height if self.down else y + (h - cell.height) / 2
+        return left, top, left + cell.width, top + cell.height
+
+    def _sign_area(self, i: int) -> Area:
+        (x, y), (w, h), cell = self._corner(i), self.sizes[i], self.cells[i]
+        if not cell.sign:
+            return self._box_area(i)
+        left = x + (w - cell.sign_width) / 2 if self.down else x
+        top = y if self.down else y + h / 2 - RADIUS
+        return left, top, left + cell.sign_width, top + 2 * RADIUS
+
+    def _node(self, i: int, node: GraphNode, cell: Cell) -> None:
+        left, top, right, bottom = self._box_area(i)
+        kind = emphasis(node)
+        look = LOOKS[kind]
+        if cell.sign:
+            self._sign(i, cell)
+        if kind == "group":
+            for shift in (6, 3):
+                outline = _rounded(left + shift, top - shift, right + shift, bottom - shift)
+                self.fronts.append(Path(outline, look.fill, look.stroke, look.width))
+        self.fronts.append(
+            Path(_outline(kind, left, top, right, bottom), look.fill, look.stroke, look.width, look.dash)
+        )
+        self._contents(cell.box, left, top, right, style.LINE if kind == "op" else look.stroke)
+        if kind == "error":
+            self._badge(right, top)
+
+    def _badge(self, right: float, top: float) -> None:
+        text = "error here"
+        wide = text_width(text, TAG, bold=True) + 10
+        self.fronts.append(Path(_rounded(right - wide - 6, top - 9, right - 6, top + 7, 8), style.ERROR))
+        self.fronts.append(Text(right - 6 - wide / 2, top + 3, text, TAG, style.CARD, "middle", bold=True))
+
+    def _sign(self, i: int, cell: Cell) -> None:
+        left, top, right, bottom = self._sign_area(i)
+        x, y = (left + right) / 2, (top + bottom) / 2
+        box = self._box_area(i)
+        ends = ((x, bottom), (x, box[1])) if self.down else ((right, y), (box[0], y))
+        self._straight(*(reversed(ends) if self.back else ends))
+        if cell.sign_width > 2 * RADIUS:
+            self.fronts.append(
+                Path(_rounded(left, top + 1, right, bottom - 1, 14), style.GATE, style.LINE, 1.1)
+            )
+        else:
+            self.fronts.append(Circle(x, y, RADIUS, style.GATE, style.LINE, 1.1))
+        size = SIGN if len(cell.sign) <= 3 else VALUE
+        self.fronts.append(Text(x, y + size / 3, cell.sign, size, anchor="middle"))
+
+    def _contents(self, box: Box, left: float, top: float, right: float, rule: str) -> None:
+        put = self.fronts.append
+        inner, outer = left + PAD, right - PAD
+        if box.name:
+            put(Text(inner, top + 16, box.name, NAME, bold=True))
+            if box.tag:
+                put(Text(outer, top + 16, box.tag, TAG, style.GREY, "end"))
+        else:
+            put(Text(inner, top + 16, box.tag, TAG, style.GREY))
+        if not box.rows:
+            return
+        put(Path((("M", (inner, top + TITLE)), ("L", (outer, top + TITLE))), stroke=rule, width=0.6))
+        y = top + TITLE + 14
+        for row in box.rows:
+            put(Text(inner, y, row.label, LABEL, style.GRADIENT if row.label_kind == GRAD else style.GREY))
+            lines = row.text.split("\n")
+            colour = style.GRADIENT if row.kind == GRAD else style.GREY if row.kind == MUTED else style.INK
+            room = outer - inner - text_width(row.label, LABEL) - 9
+            for line in lines:
+                mono = len(lines) > 1
+                size = MATRIX if mono else VALUE
+                line = (
+                    shorten(line, size, room, mono=mono).replace(" ", "\N{NO-BREAK SPACE}")
+                    if mono
+                    else shorten(line, size, room)
+                )
+                put(Text(outer, y, line, size, colour, "end", italic=row.kind == MUTED, mono=mono))
+                y += ROW
+
+    # ------------------------------------------------------------------------------------------ lines
+    def _edges(self) -> None:
+        for source, points in self.plan.trunks.items():
+            self._trunk(source, points)
+        arrivals: dict[int, list[int]] = {}
+        across = 0 if self.down else 1
+        for k, edge in enumerate(self.view.edges):
+            arrivals.setdefault(edge.target, []).append(k)
+        waiting: list[tuple[GraphEdge, list[Point]]] = []
+        for target, ks in arrivals.items():
+            ks.sort(key=lambda k: (self.plan.routes[k][0][across], self.view.edges[k].position))
+            for place, k in enumerate(ks):
+                waiting.append((self.view.edges[k], self._branch(k, target, place, len(ks))))
+        for edge, curve in waiting:
+            if edge.label:
+                self._label(edge.label, curve)
+
+    def _branch(self, k: int, target: int, place: int, of: int) -> list[Point]:
+        """One edge's own line: from the source or its trunk to its place on the rim of the target's sign."""
+        start, _ = self.plan.routes[k]
+        x0, y0 = start[0] + MARGIN, start[1] + MARGIN
+        x1, y1 = self._landing(target, place, of)
+        trunk = self.view.edges[k].source in self.plan.trunks and start != self._port(k)
+        head = (
+            self.back and not trunk
+        )  # backward, only a line that starts at the box itself has its arrow there
+        curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back)
+        self.lines.append(
+            Path((("M", curve[0]), ("C", curve[1] + curve[2] + curve[3])), stroke=self.line, width=1.3)
+        )
+        if self.view.edges[k].label:
+            self.dots += [_point_at(curve, t / 8) for t in range(9)]
+        if head:
+            self._head((x0, y0), -1)
+        elif not self.back:
+            self._head((x1, y1), 1)
+        return curve
+
+    def _port(self, k: int) -> Point:
+        source = self.view.edges[k].source
+        (x, y), (w, h) = self.plan.centers[source], self.sizes[source]
+        return (x, y + h / 2) if self.down else (x + w / 2, y)
+
+    def _landing(self, target: int, place: int, of: int) -> Point:
+        """Where the arrow with this number of so many ends: spread over the rim that faces the lines."""
+        left, top, right, bottom = self._sign_area(target)
+        cell = self.cells[target]
+        share = (place - (of - 1) / 2) / max(of - 1, 1) * 2  # -1 … 1
+        if cell.sign and cell.sign_width <= 2 * RADIUS:
+            angle = radians(share * min(60.0, 22.0 * (of - 1)))
+            along, across = RADIUS * (1 - cos(angle)), RADIUS * sin(angle)
+        else:
+            half = ((right - left) if self.down else (bottom - top)) / 2 - 9
+            along, across = 0.0, share * min(half, 8.0 * (of - 1))
+        if self.down:
+            return (left + right) / 2 + across, top + along
+        return left + along, (top + bottom) / 2 + across
+
+    def _trunk(self, source: int, points: tuple[Point, ...]) -> None:
+        """The line that long edges share, bending at each rank it passes."""
+        moved = [(x + MARGIN, y + MARGIN) for x, y in points]
+        commands: list[Command] = [("M", moved[0])]
+        for k in range(1, len(moved)):
+            if k % 2:
+                cut = self.back and k == 1
+                curve = _curve(moved[k - 1], moved[k], self.down, cut_start=cut, cut_end=False)
+                if cut:
+                    commands[0] = ("M", curve[0])
+                commands.append(("C", curve[1] + curve[2] + curve[3]))
+            else:
+                commands.append(("L", moved[k]))
+        self.lines.append(Path(tuple(commands), stroke=self.line, width=1.3))
+        if self.back:
+            self._head(moved[0], -1)
+
+    def _straight(self, start: Point, end: Point) -> None:
+        sense = -1 if self.back else 1
+        stop = (end[0], end[1] - sense * (ARROW - 1)) if self.down else (end[0] - sense * (ARROW - 1), end[1])
+        self.lines.append(Path((("M", start), ("L", stop)), stroke=self.line, width=1.3))
+        self._head(end, sense)
+
+    def _head(self, tip: Point, sense: int) -> None:
+        """An arrow head along the ranks, forward (1) or backward (-1)."""
+        x, y = tip
+        a, b = sense * ARROW, 3.4
+        corners = ((x - b, y - a), (x + b, y - a)) if self.down else ((x - a, y - b), (x - a, y + b))
+        self.lines.append(Path((("M", tip), ("L", corners[0]), ("L", corners[1]), ("Z", ())), fill=self.line))
+
+    def _label(self, text: str, curve: list[Point]) -> None:
+        """Write a local derivative beside its line, where it covers no box, no other label and few lines."""
+        wide = text_width(text, LABEL)
+        best: tuple[float, float, Area] | None = None
+        least = 1e9
+        shifts = ((wide / 2 + 5, 4.0), (-wide / 2 - 5, 4.0)) if self.down else ((0.0, -6.0), (0.0, 14.0))
+        for rank, t in enumerate((0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)):
+            x, y = _point_at(curve, t)
+            for side, (dx, dy) in enumerate(shifts):
+                area = (x + dx - wide / 2, y + dy - 9, x + dx + wide / 2, y + dy + 3)
+                cost = 0.2 * rank + 0.1 * side + 100 * sum([_overlap(area, other) for other in self.taken])
+                if cost < least:
+                    cost += 2 * sum(
+                        [area[0] < px < area[2] and area[1] < py < area[3] for px, py in self.dots]
+                    )
+                if cost < least:
+                    least, best = cost, (x + dx, y + dy, area)
+        assert best is not None
+        self.taken.append(best[2])
+        self.labels.append(Text(best[0], best[1], text, LABEL, style.GRADIENT, "middle", halo=True))
+
+
+def _overlap(a: Area, b: Area) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _curve(start: Point, end: Point, down: bool, *, cut_start: bool, cut_end: bool) -> list[Point]:
+    """A cubic that leaves and arrives along the ranks; it is cut where an arrow head will stand."""
+    (x0, y0), (x1, y1) = start, end
+    if down:
+        x0, y0, x1, y1 = y0, x0, y1, x1
+    x0, x1 = x0 + (ARROW - 1) * cut_start, x1 - (ARROW - 1) * cut_end
+    reach = max(10.0, (x1 - x0) / 2)
+    points = [(x0, y0), (x0 + reach, y0), (x1 - reach, y1), (x1, y1)]
+    return [(b, a) for a, b in points] if down else points
+
+
+def _point_at(curve: list[Point], t: float) -> Point:
+    s = 1 - t
+    weights = (s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t)
+    return (
+        sum(w * p[0] for w, p in zip(weights, curve, strict=True)),
+        sum(w * p[1] for w, p in zip(weights, curve, strict=True)),
+    )
+
+
+def _rounded(left: float, top: float, right: float, bottom: float, r: float = 6) -> tuple[Command, ...]:
+    return (
+        ("M", (left + r, top)),
+        ("L", (right - r, top)),
+        ("Q", (right, top, right, top + r)),
+        ("L", (right, bottom - r)),
+        ("Q", (right, bottom, right - r, bottom)),
+        ("L", (left + r, bottom)),
+        ("Q", (left, bottom, left, bottom - r)),
+        ("L", (left, top + r)),
+        ("Q", (left, top, left + r, top)),
+        ("Z", ()),
+    )
+
+
+def _outline(kind: str, left: float, top: float, right: float, bottom: float) -> tuple[Command, ...]:
+    """A leaf has its two left corners cut, a kept value a folded corner; the others are rounded."""
+    if kind == "leaf":
+        c, r = 9.0, 6.0
+        return (
+            ("M", (left + c, top)),
+            ("L", (right - r, top)),
+            ("Q", (right, top, right, top + r)),
+            ("L", (right, bottom - r)),
+            ("Q", (right, bottom, right - r, bottom)),
+            ("L", (left + c, bottom)),
+            ("L", (left, bottom - c)),
+            ("L", (left, top + c)),
+            ("Z", ()),
+        )
+    if kind == "saved":
+        c = 9.0
+        return (
+            ("M", (left, top)),
+            ("L", (right - c, top)),
+            ("L", (right, top + c)),
+            ("L", (right, bottom)),
+            ("L", (left, bottom)),
+            ("Z", ()),
+        )
+    return _rounded(left, top, right, bottom)
+
+
+def _footer(view: GraphView, room: float) -> list[str]:
+    """The sentences under the picture, broken into lines."""
+    lines: list[str] = []
+    for sentence in (view.caption, view.left_out, *view.notes):
+        line = ""
+        for word in sentence.split():
+            longer = f"{line} {word}" if line else word
+            if line and text_width(longer, TAG) > room:
+                lines.append(line)
+                longer = word
+            line = longer
+        if line:
+            lines.append(shorten(line, TAG, room))
+    return lines
