@@ -1,9 +1,9 @@
 """The caching memory pool of one simulated GPU: what is in use, what is kept for reuse, and the peaks.
 
-The sizes are those of PyTorch's CUDA allocator, so `memory_allocated()` and `memory_reserved()` show a student the
-numbers of a real GPU: blocks are rounded up to 512 bytes; up to 1 MiB they are cut from segments of 2 MiB, up to
-10 MiB from segments of 20 MiB, beyond that a segment is the size rounded up to 2 MiB. A freed block stays reserved
-and serves the next request that fits; `free_all_blocks` hands back the segments of which nothing is in use.
+The sizes are those of PyTorch's CUDA allocator, so `memory_allocated()` and `memory_reserved()` show a student
+the numbers of a real GPU: blocks are rounded up to 512 bytes; up to 1 MiB they are cut from segments of 2 MiB,
+up to 10 MiB from segments of 20 MiB, beyond that a segment is the size rounded up to 2 MiB. A freed block stays
+reserved and serves the next request that fits; `free_all_blocks` hands back segments of which nothing is in use.
 """
 
 import threading
@@ -58,7 +58,7 @@ class MemoryPool:
         # A running count, for the peak. It is exact while one thread works; every reading puts it right.
         self.allocated = 0
         self._reserved = self._chunks = 0
-        # size -> free blocks of that size, the last freed last; a list lives while blocks of its size do, used or free
+        # size -> free blocks, the last freed last; the list lives while there are blocks of its size, used or free
         self._free: dict[int, list[Chunk]] = {}
         self._members: dict[int, int] = {}  # size -> how many blocks, used or free
         self._lock = threading.RLock()
@@ -130,7 +130,7 @@ class MemoryPool:
         return chunk.free
 
     def _leave(self, chunk: Chunk) -> None:
-        """A block stops having its size: it gets another, is joined to its neighbour, or goes back to the GPU."""
+        """A block stops having its size: it gets another, is joined to a neighbour, or goes back to the GPU."""
         if chunk.size:
             left = self._members[chunk.size] = self._members[chunk.size] - 1
             if not left:
@@ -198,8 +198,8 @@ class MemoryPool:
             self.free_all_blocks()
             if self._reserved + segment > self.capacity:
                 raise OutOfMemoryError(
-                    f"CUDA out of memory. Tried to allocate {readable(size)}. {self.name} has a total capacity of "
-                    f"{readable(self.capacity)} of which {readable(self.capacity - self._reserved)} is free. "
+                    f"CUDA out of memory. Tried to allocate {readable(size)}. {self.name} has a total capacity "
+                    f"of {readable(self.capacity)} of which {readable(self.capacity - self._reserved)} is free. "
                     "Delete tensors that are no longer needed, or use a smaller batch."
                 )
         self._reserved += segment

@@ -1,109 +1,34 @@
 """Simulated GPUs: an array class that holds a NumPy array, is not one, and refuses what CuPy's array refuses.
 
-Nothing here computes on a GPU. The class follows CuPy in what it accepts, so that code that works here takes the
-same path on a real GPU, and a mistake (mixing devices, reading values without a copy) fails here as it would there.
+Nothing here computes on a GPU. The class follows CuPy in what it accepts, so that code that works here takes
+the same path on a real GPU, and a mistake (mixing devices, reading values without a copy) fails here as there.
 The module plays CuPy's part for `device.Backend`: `zeros`, `array`, `asnumpy`, `cuda.Device`, ….
-
-Hot paths are written out: an operator costs NumPy's time and 0.4 µs, of which the memory accounting is a third.
 """
 
 import operator
-import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numpy import asarray, ndarray
 
 from . import device as devices
 from .memory_pool import Chunk, MemoryPool
+from .simulated_gpu import Device, count, current, gpu
+from .simulated_gpu import set_count as set_count
 
-MEMORY = 4 << 30  # bytes of each simulated GPU
-
-ndarray = np.ndarray
-asarray = np.asarray
 new = object.__new__
 SCALARS = frozenset(
     (bool, int, float, complex, *(t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool)))
 )
 
 
-# ---------------------------------------------------------------- the devices
-class Device:
-    """One simulated GPU; as a context manager it becomes this thread's current one (`cupy.cuda.Device`)."""
-
-    __slots__ = ("allocate", "id", "pool")
-
-    def __init__(self, id: int) -> None:
-        self.id = id
-        self.pool = MemoryPool(MEMORY, f"GPU {id} (simulated)")
-        self.allocate = self.pool.allocate
-
-    @property
-    def name(self) -> str:
-        return f"simulated GPU {self.id}"
-
-    @property
-    def mem_info(self) -> tuple[int, int]:
-        """Free and total bytes."""
-        return self.pool.capacity - self.pool.total_bytes(), self.pool.capacity
-
-    def use(self) -> None:
-        """Make this the current device of this thread."""
-        _local.current = self.id
-
-    def synchronize(self) -> None:
-        """Return at once: a simulated GPU has finished when the call returns."""
-
-    def __enter__(self) -> "Device":
-        _local.before.append(_local.current)
-        _local.current = self.id
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _local.current = _local.before.pop()
-
-    def __repr__(self) -> str:
-        return f"<simulated CUDA device {self.id}>"
-
-
-class _Local(threading.local):
-    def __init__(self) -> None:
-        self.current = 0
-        self.before: list[int] = []
-
-
-_local = _Local()
-_made: list[Device] = []  # every one ever made: arrays that outlive simulate(0) keep theirs
-_count = 0
-
-
-def set_count(count: int) -> None:
-    """Let `count` simulated GPUs be visible."""
-    global _count
-    while len(_made) < count:
-        _made.append(Device(len(_made)))
-    _count = count
-
-
-def current() -> int:
-    """The number of this thread's current GPU."""
-    return _local.current if _local.current < _count else 0
-
-
-def gpu(index: int | None = None) -> Device:
-    """The simulated GPU of that number; this thread's current one without a number."""
-    index = current() if index is None else index
-    if not 0 <= index < len(_made):
-        raise RuntimeError(f"CUDA error: invalid device ordinal: there is no simulated GPU {index}")
-    return _made[index]
-
-
 # ---------------------------------------------------------------- refusals
 def _refuse(what: str) -> NoReturn:
     raise TypeError(
-        f"Implicit conversion to a NumPy array is not allowed: {what} would read values of a simulated GPU on the "
-        "CPU. Copy them there first: x.cpu() for a tensor, x.get() for an array."
+        f"Implicit conversion to a NumPy array is not allowed: {what} would read values of a simulated GPU on "
+        "the CPU. Copy them there first: x.cpu() for a tensor, x.get() for an array."
     )
 
 
@@ -119,8 +44,8 @@ def _foreign(other: Any) -> Any:
 
 def _two_devices(a: "SimulatedArray", b: "SimulatedArray") -> NoReturn:
     raise ValueError(
-        f"The device where the array resides ({b._gpu.id}) is different from the other operand's ({a._gpu.id}). "
-        f"Copy one of them first: x.to('cuda:{a._gpu.id}')."
+        f"The device where the array resides ({b._gpu.id}) is different from the other operand's "
+        f"({a._gpu.id}). Copy one of them first: x.to('cuda:{a._gpu.id}')."
     )
 
 
@@ -131,7 +56,10 @@ def _fresh(result: Any, gpu: Device) -> "SimulatedArray":
         result = asarray(result)
     chunk = gpu.allocate(result.nbytes)
     r = new(SimulatedArray)
-    r._held, r._gpu, r._chunk, r.base = result, gpu, chunk, None
+    r._held = result
+    r._gpu = gpu
+    r._chunk = chunk
+    r.base = None
     return r
 
 
@@ -201,11 +129,11 @@ def _open(x: Any, found: "list[SimulatedArray]") -> Any:
 
 
 def _open_index(index: Any, gpu: Device) -> Any:
-    """An index made ready for NumPy. Lists and NumPy arrays are copied to the GPU, as in CuPy, and counted."""
+    """An index made ready for NumPy. Lists and NumPy arrays go to the GPU, as in CuPy, and are counted."""
     kind = index.__class__
     if kind is SimulatedArray:
         if index._gpu is not gpu:
-            raise ValueError(f"The index lies on {index._gpu.name}, the array on {gpu.name}: copy one of them first.")
+            raise ValueError(f"The index lies on {index._gpu.name}, the array on {gpu.name}: copy one first.")
         return index._held
     if kind is tuple:
         return tuple([_open_index(i, gpu) for i in index])
@@ -236,7 +164,10 @@ def _binary(fn: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
             result = asarray(result)
         chunk = gpu.allocate(result.nbytes)
         r = new(SimulatedArray)
-        r._held, r._gpu, r._chunk, r.base = result, gpu, chunk, None
+        r._held = result
+        r._gpu = gpu
+        r._chunk = chunk
+        r.base = None
         return r
 
     def reflected(self: "SimulatedArray", other: Any) -> Any:
@@ -275,20 +206,32 @@ def _unary(fn: Callable[[Any], Any]) -> Any:
     return lambda self: _fresh(fn(self._held), self._gpu)
 
 
-def _method(name: str) -> Any:
-    """A method of NumPy's array that gives an array, through the array that is held."""
+def _method(name: str, fresh: bool = False) -> Any:
+    """A method whose positional arguments are numbers and shapes. `fresh`: its result is never a view."""
+    fn = getattr(ndarray, name)
+    general = _array_method(name)
+
+    def method(self: "SimulatedArray", *args: Any, **kwargs: Any) -> Any:
+        if kwargs and not kwargs.keys() <= _NUMBERS_AND_SHAPES:
+            return general(self, *args, **kwargs)
+        result = fn(self._held, *args, **kwargs)
+        return _fresh(result, self._gpu) if fresh else _adopt(result, self)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+_NUMBERS_AND_SHAPES = frozenset("axis keepdims dtype ddof order copy axis1 axis2 offset kind".split())
+
+
+def _array_method(name: str) -> Any:
+    """A method that may take arrays, or give several or none."""
     fn = getattr(ndarray, name)
 
     def method(self: "SimulatedArray", *args: Any, **kwargs: Any) -> Any:
         found = [self]
-        if args:
-            args = tuple([x if x.__class__ in SCALARS else _open(x, found) for x in args])
-        if kwargs:
-            kwargs = {k: x if x.__class__ in SCALARS else _open(x, found) for k, x in kwargs.items()}
-        result = fn(self._held, *args, **kwargs)
-        if len(found) == 1 and result.__class__ is not tuple and result is not None:
-            return _adopt(result, self)
-        return _adopt_any(result, found)
+        args, kwargs = _open(args, found), _open(kwargs, found)
+        return _adopt_any(fn(self._held, *args, **kwargs), found)
 
     method.__name__ = method.__qualname__ = name
     return method
@@ -296,7 +239,7 @@ def _method(name: str) -> Any:
 
 def _known(name: str) -> Any:
     """An attribute that is known without reading a value."""
-    return property(eval(f"lambda self: self._held.{name}"))  # noqa: S307 - a third of attrgetter's time
+    return property(eval(f"lambda self: self._held.{name}"))  # a third of attrgetter's time
 
 
 class MemoryPointer(NamedTuple):
@@ -315,7 +258,7 @@ class SimulatedArray:
 
     __slots__ = ("__weakref__", "_chunk", "_gpu", "_held", "base")
     __array_priority__ = 100
-    _held: np.ndarray
+    _held: ndarray
     _gpu: Device
     _chunk: Chunk | None
     base: "SimulatedArray | None"
@@ -361,7 +304,7 @@ class SimulatedArray:
     __ilshift__, __irshift__ = map(_inplace, (operator.ilshift, operator.irshift))
     __lt__, __le__, __gt__ = map(_comparison, (operator.lt, operator.le, operator.gt))
     __ge__, __eq__, __ne__ = map(_comparison, (operator.ge, operator.eq, operator.ne))
-    __neg__, __abs__, __invert__ = map(_unary, (operator.neg, operator.abs, operator.invert))
+    __neg__, __abs__, __invert__ = [_unary(f) for f in (operator.neg, operator.abs, operator.invert)]
     __hash__ = None  # type: ignore[assignment]
 
     def __pos__(self) -> "SimulatedArray":
@@ -370,16 +313,18 @@ class SimulatedArray:
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
-    all, any, argmax, argmin = map(_method, ("all", "any", "argmax", "argmin"))
-    argpartition, argsort, astype = map(_method, ("argpartition", "argsort", "astype"))
-    choose, clip, compress, conj = map(_method, ("choose", "clip", "compress", "conj"))
-    conjugate, copy, cumprod, cumsum = map(_method, ("conjugate", "copy", "cumprod", "cumsum"))
-    diagonal, dot, flatten, max = map(_method, ("diagonal", "dot", "flatten", "max"))
-    mean, min, nonzero, partition = map(_method, ("mean", "min", "nonzero", "partition"))
-    prod, put, ravel, repeat = map(_method, ("prod", "put", "ravel", "repeat"))
-    reshape, round, searchsorted, sort = map(_method, ("reshape", "round", "searchsorted", "sort"))
-    squeeze, std, sum, swapaxes = map(_method, ("squeeze", "std", "sum", "swapaxes"))
-    take, trace, transpose, var, view = map(_method, ("take", "trace", "transpose", "var", "view"))
+    all, any, argmax, argmin = [_method(n, True) for n in ("all", "any", "argmax", "argmin")]
+    argsort, copy, cumprod = [_method(n, True) for n in ("argsort", "copy", "cumprod")]
+    cumsum, flatten, max, mean = [_method(n, True) for n in ("cumsum", "flatten", "max", "mean")]
+    min, prod, round, std = [_method(n, True) for n in ("min", "prod", "round", "std")]
+    sum, trace, var = [_method(n, True) for n in ("sum", "trace", "var")]
+    astype, conj, conjugate, diagonal = map(_method, ("astype", "conj", "conjugate", "diagonal"))
+    ravel, reshape, squeeze, swapaxes = map(_method, ("ravel", "reshape", "squeeze", "swapaxes"))
+    transpose, view = map(_method, ("transpose", "view"))
+    choose, clip, compress, dot = map(_array_method, ("choose", "clip", "compress", "dot"))
+    nonzero, partition, put, repeat = map(_array_method, ("nonzero", "partition", "put", "repeat"))
+    argpartition, searchsorted = map(_array_method, ("argpartition", "searchsorted"))
+    sort, take = map(_array_method, ("sort", "take"))
 
     def fill(self, value: Any) -> None:
         """Set every element to one value: a number, a 0-d array of this GPU, or a 0-d NumPy array."""
@@ -407,11 +352,11 @@ class SimulatedArray:
         elif kind is ndarray and not value.ndim:
             value = value[()]
         elif kind not in SCALARS and _foreign(value) is NotImplemented:
-            raise TypeError(f"a {kind.__name__} cannot be written into an array of a GPU: copy it there first")
+            raise TypeError(f"a {kind.__name__} cannot be written into a GPU's array: copy it there first")
         self._held[_open_index(index, self._gpu)] = value
 
-    # The ways to the CPU. `get` and `item` are explicit, and a single value converts, as in CuPy; all are counted.
-    def get(self) -> np.ndarray:
+    # The ways to the CPU: `get` and `item`, and a single value converts, as in CuPy. All are counted.
+    def get(self) -> ndarray:
         """A copy of the values on the CPU."""
         held = self._held
         devices.count_transfer(devices.cuda(self._gpu.id), devices.CPU, held.nbytes, held.shape)
@@ -465,15 +410,20 @@ class SimulatedArray:
         return _restore, (self.get(), self._gpu.id)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if ufunc in _UFUNCS_ONLY_NUMPY or method not in ("__call__", "reduce"):
+        if method != "__call__" or ufunc in _UFUNCS_ONLY_NUMPY:
             name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-            raise TypeError(f"CuPy does not offer numpy.{name}, nor does a simulated GPU")
+            raise TypeError(
+                f"numpy.{name} does not work on arrays of a GPU: CuPy does not offer it. Use a method of the array "
+                "(x.sum(axis)), or device.add_at."
+            )
+        if not kwargs and len(inputs) == 1 and ufunc.nout == 1:
+            return _fresh(ufunc(self._held), self._gpu)
         found: list[SimulatedArray] = []
         inputs = tuple([x if x.__class__ in SCALARS else _open(x, found) for x in inputs])
         if kwargs:
             kwargs = {k: _open(x, found) for k, x in kwargs.items()}
-            return _adopt_any(getattr(ufunc, method)(*inputs, **kwargs), found)
-        result = ufunc(*inputs) if method == "__call__" else getattr(ufunc, method)(*inputs)
+            return _adopt_any(ufunc(*inputs, **kwargs), found)
+        result = ufunc(*inputs)
         return _adopt_any(result, found) if result.__class__ is tuple else _fresh(result, self._gpu)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -486,8 +436,8 @@ class SimulatedArray:
         if func in _DESCRIPTIONS:
             return func(*args, **kwargs)
         raise TypeError(
-            f"numpy.{func.__name__} does not work on arrays of a GPU. Implicit conversion to a NumPy array is not "
-            "allowed: copy the values to the CPU first, x.cpu() for a tensor, x.get() for an array."
+            f"numpy.{func.__name__} does not work on arrays of a GPU. Implicit conversion to a NumPy array is "
+            "not allowed: copy the values to the CPU first, x.cpu() for a tensor, x.get() for an array."
         )
 
 
@@ -502,21 +452,22 @@ _UFUNCS_ONLY_NUMPY = frozenset(
 # Functions of NumPy that CuPy has too. Left out on purpose: saving, printing, and what gives Python lists.
 _FUNCTIONS = _named(
     """all allclose amax amin angle any append argmax argmin argpartition argsort argwhere around array_equal
-    array_split astype atleast_1d atleast_2d atleast_3d average bincount broadcast_arrays broadcast_to choose clip
-    column_stack compress concatenate convolve copy copyto corrcoef correlate count_nonzero cov cross cumprod
-    cumsum delete diag diagflat diagonal diff digitize dot dsplit dstack einsum empty_like expand_dims extract
-    fill_diagonal fix flatnonzero flip fliplr flipud full_like gradient histogram hsplit hstack i0 imag inner
-    interp isclose isin isneginf isposinf kron lexsort linspace logspace matrix_transpose max mean median meshgrid
-    min moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd
-    nansum nanvar nonzero ones_like outer pad partition percentile place prod ptp put put_along_axis putmask
-    quantile ravel ravel_multi_index real repeat reshape resize roll rollaxis rot90 round searchsorted select sinc
-    sort split squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tril
-    triu trim_zeros union1d unique unravel_index unwrap vander var vdot vsplit vstack where zeros_like
-    linalg.cholesky linalg.cond linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
-    linalg.inv linalg.lstsq linalg.matrix_power linalg.matrix_rank linalg.norm linalg.pinv linalg.qr
-    linalg.slogdet linalg.solve linalg.svd linalg.tensorinv linalg.tensorsolve
-    fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft fft.irfft
-    fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn lib.stride_tricks.sliding_window_view"""
+    array_split astype atleast_1d atleast_2d atleast_3d average bincount broadcast_arrays broadcast_to
+    choose clip column_stack compress concatenate convolve copy copyto corrcoef correlate count_nonzero cov
+    cross cumprod cumsum delete diag diagflat diagonal diff digitize dot dsplit dstack einsum empty_like
+    expand_dims extract fill_diagonal fix flatnonzero flip fliplr flipud full_like gradient histogram hsplit
+    hstack i0 imag inner interp isclose isin isneginf isposinf kron lexsort linspace logspace
+    matrix_transpose max mean median meshgrid min moveaxis nan_to_num nanargmax nanargmin nancumprod
+    nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar nonzero ones_like outer pad
+    partition percentile place prod ptp put put_along_axis putmask quantile ravel ravel_multi_index real
+    repeat reshape resize roll rollaxis rot90 round searchsorted select sinc sort split squeeze stack std
+    sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tril trim_zeros triu union1d
+    unique unravel_index unwrap vander var vdot vsplit vstack where zeros_like
+    linalg.cholesky linalg.cond linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals
+    linalg.eigvalsh linalg.inv linalg.lstsq linalg.matrix_power linalg.matrix_rank linalg.norm linalg.pinv
+    linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.tensorinv linalg.tensorsolve fft.fft fft.fft2
+    fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft fft.irfft fft.irfft2
+    fft.irfftn fft.rfft fft.rfft2 fft.rfftn lib.stride_tricks.sliding_window_view"""
 )
 # Functions that answer with Python values, and read none of the array's.
 _DESCRIPTIONS = _named(
@@ -547,7 +498,7 @@ def array(data: Any, dtype: Any = None) -> SimulatedArray:
     return _fresh(np.array(data._held if data.__class__ is SimulatedArray else data, dtype), gpu())
 
 
-def asnumpy(x: SimulatedArray) -> np.ndarray:
+def asnumpy(x: SimulatedArray) -> ndarray:
     """A copy of the values on the CPU (the caller counts it)."""
     return x._held.copy()
 
@@ -567,6 +518,4 @@ def _restore(host: np.ndarray, index: int) -> SimulatedArray:
         return array(host)
 
 
-cuda = SimpleNamespace(
-    Device=gpu, runtime=SimpleNamespace(getDevice=current, getDeviceCount=lambda: _count)
-)
+cuda = SimpleNamespace(Device=gpu, runtime=SimpleNamespace(getDevice=current, getDeviceCount=count))
