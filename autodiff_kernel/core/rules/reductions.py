@@ -40,6 +40,8 @@ def restretch(g: Any, shape: tuple[int, ...], p: Any) -> Any:
 
 
 def _sum(a: Any, p: Any) -> Any:
+    if a.__class__ is not np.ndarray:  # a NumPy scalar, or an array of a GPU: CuPy has no ufunc.reduce
+        return a if isinstance(a, np.generic) else a.sum(p[0], keepdims=p[1])
     return np.add.reduce(a, p[0] if a.ndim else None, None, None, p[1]) if a.ndim else a
 
 
