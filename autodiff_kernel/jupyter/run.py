@@ -88,8 +88,11 @@ def main(lesson: str, output: str = ".", *, timeout: int = 600) -> int:
     path = Path(lesson).resolve()
     try:
         notebook = nbformat.read(path, as_version=4)
-    except (OSError, nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
-        _say(f"autodiff-kernel run: can't read {lesson}: {error}")
+    except OSError as error:
+        _say(f"autodiff-kernel run: can't read {lesson}: {error.strerror}")
+        return 1
+    except Exception as error:  # nbformat meets what is no notebook with whatever its upgrade stumbles over
+        _say(f"autodiff-kernel run: {lesson} is not a notebook ({type(error).__name__})")
         return 1
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
