@@ -1,4 +1,4 @@
-"""What an exception looks like: ours with the error view and a short traceback, everybody else's as in a plain kernel."""
+"""What an exception looks like: ours with its view and a short traceback, all others as in a plain kernel."""
 
 import re
 from collections.abc import Iterator

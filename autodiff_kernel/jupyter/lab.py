@@ -81,8 +81,6 @@ def main(path: str | None = None, *, port: int | None = None, browser: bool = Tr
         port: the port; the next free one from 8888 where there is none.
         browser: open a browser, if there is one. The URL is printed in any case.
     """
-    from jupyterlab.labapp import LabApp
-
     try:
         folder, notebook = start_page(path)
     except FileNotFoundError as error:
@@ -95,6 +93,8 @@ def main(path: str | None = None, *, port: int | None = None, browser: bool = Tr
             file=sys.stderr,
         )
         return 1
+    from jupyterlab.labapp import LabApp
+
     browser = browser and _can_browse()
     with kernelspec.available():
         server = LabApp.initialize_server(argv=options(folder, notebook, port, browser))
