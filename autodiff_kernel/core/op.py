@@ -234,7 +234,7 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
         for i, letter in enumerate("abc"[: len(raws)]):
             setattr(n, "s" + letter, np.shape(raws[i]))
             if keep[i]:
-                setattr(n, letter, raws[i])
+                setattr(n, letter, xs[i] if xs[i].__class__ in NUMBERS else raws[i])
                 if isinstance(xs[i], Tensor):
                     setattr(n, "v" + letter, version_of(xs[i]))
         keep_y = keep[3]

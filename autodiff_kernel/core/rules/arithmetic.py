@@ -39,7 +39,7 @@ neg = Op("neg", operator.neg, a=lambda g, n: -g, mode="elementwise", symbol="−
 
 def _power_rule(g: Any, n: Any) -> Any:
     # at a = 0 the factor a**(b-1) of a**0 is infinite, although the power is constant
-    return g * 0 if n.b.__class__ in NUMBERS and n.b == 0 else g * (n.b * n.a ** (n.b - 1))
+    return g * 0 if n.b == 0 else g * (n.b * n.a ** (n.b - 1))
 
 
 pow_number = Op(
@@ -68,7 +68,7 @@ pow_tensor = Op(
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
-    return TABLE["where"](a, b, p=getattr(condition, "raw", condition))
+    return TABLE["where"](condition, a, b)
 
 
 def log(a: Any) -> Any:
@@ -149,7 +149,9 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
 
 
 def power(self: Any, exponent: Any) -> Any:
-    return (_pow_number if exponent.__class__ in NUMBERS else _pow_tensor)(self, exponent)
+    if exponent.__class__ in NUMBERS:
+        return _pow_number(self, exponent)
+    return _pow_number(self, exponent.item()) if isinstance(exponent, np.generic) else _pow_tensor(self, exponent)
 
 
 @public(inplace=True)
@@ -184,4 +186,3 @@ def _attach_operators() -> None:
 
 
 _attach_operators()
-_ = np

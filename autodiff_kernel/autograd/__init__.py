@@ -1,0 +1,96 @@
+"""torch.autograd: gradients of what was computed."""
+
+from typing import Any, Sequence
+
+from ..core import backward as _engine
+from ..core.modes import enable_grad as enable_grad
+from ..core.modes import no_grad as no_grad
+from ..core.modes import set_grad_enabled as set_grad_enabled
+from ..core.tensor import Tensor
+from . import functional as functional
+from . import variable as variable
+from .variable import Variable as Variable
+
+__all__ = ["Variable", "backward", "enable_grad", "functional", "grad", "no_grad", "set_grad_enabled"]
+
+
+def _listed(x: Any) -> list[Any]:
+    return [x] if isinstance(x, Tensor) or x is None else list(x)
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of the tensors for all leaves (or for `inputs`) to their `.grad`.
+
+    grad_tensors: a cotangent of each tensor's shape; None for tensors of one element.
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> torch.autograd.backward([x.sum(), (x * x).sum()]); x.grad
+    tensor([3., 5.])
+    """
+    roots = _listed(tensors)
+    gradients = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
+    if len(gradients) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
+    _engine.backward(roots, gradients, retain_graph, create_graph, inputs)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the outputs (summed) for each input, as a tuple; no `.grad` is touched.
+
+    With `create_graph` the gradients can be differentiated again.  An input that the outputs do not depend on is an
+    error, or gives None with `allow_unused`, or zeros with `materialize_grads`.
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> g, = torch.autograd.grad(x ** 3, x, create_graph=True)
+    >>> g, torch.autograd.grad(g, x)
+    (tensor(12., grad_fn=<MulBackward0>), (tensor(12.),))
+    """
+    roots: Sequence[Any] = _listed(outputs)
+    wanted = _listed(inputs)
+    gradients = [None] * len(roots) if grad_outputs is None else _listed(grad_outputs)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if is_grads_batched:
+        return _batched(roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused), materialize_grads)
+    out = _engine.grad(roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused) or materialize_grads)
+    if materialize_grads:
+        out = tuple(x.detach() * 0 if g is None else g for x, g in zip(wanted, out))
+    return out
+
+
+def _batched(
+    roots: Any, wanted: Any, gradients: Any, retain: Any, create_graph: bool, unused: bool, materialize: bool
+) -> tuple[Any, ...]:
+    """One grad for each entry of the cotangents' first dimension, stacked."""
+    from ..core.api import FUNCTIONS
+
+    size = gradients[0].shape[0]
+    rows = []
+    for k in range(size):
+        last = k == size - 1
+        keep = True if not last else retain
+        rows.append(
+            grad(roots, wanted, [g[k] for g in gradients], keep, create_graph, unused, False, materialize)
+        )
+    stack = FUNCTIONS["stack"]
+    return tuple(None if column[0] is None else stack(list(column)) for column in zip(*rows))
