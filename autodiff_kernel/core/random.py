@@ -9,9 +9,9 @@ the Box-Muller transform makes them in pairs.
 
 from __future__ import annotations
 
-import secrets
+import os
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -40,30 +40,33 @@ class Engine:
     [2357136044, 2546248239]
     """
 
-    __slots__ = ("_bits", "_seed", "_state", "_untouched", "spare")
+    __slots__ = ("_bits", "_fresh", "_seed", "spare")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self._bits: numpy.random.MT19937 | None = None
-        self.manual_seed(seed)
+        Engine.manual_seed(self, seed)
 
-    def manual_seed(self, seed: int) -> Engine:
-        """Restart the stream; `seed` from -2^63 to 2^64-1.  Only its low 32 bits reach the numbers (as in PyTorch).
+    def manual_seed(self, seed: int) -> Self:
+        """Restart the stream; `seed` from -2^63 to 2^64-1, of which only the low 32 bits matter (as in PyTorch).
 
         Raises ValueError outside that range, RuntimeError for anything but an int.
         """
         if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         if not -(2**63) <= seed < 2**64:
-            raise ValueError(f"Overflow when unpacking long long: a seed lies between -2^63 and 2^64-1, not {seed}")
+            raise ValueError(
+                f"Overflow when unpacking long long: a seed lies between -2^63 and 2^64-1, not {seed}"
+            )
         self._seed = int(seed) % 2**64
-        self._state: numpy.random.RandomState | None = None  # made at the first draw
-        self._untouched = True
+        self._fresh = True  # no word drawn yet
         self.spare: float | None = None
+        if self._bits is not None:
+            self._restart(self._bits)
         return self
 
     def seed(self) -> int:
-        """Seed with a number from the operating system's entropy and return it."""
-        self.manual_seed(secrets.randbits(64))
+        """Seed with a number from the operating system and return it."""
+        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
         return self._seed
 
     def initial_seed(self) -> int:
@@ -72,8 +75,9 @@ class Engine:
 
     def words(self, count: int) -> Array:
         """Draw `count` 32-bit words, as uint64 of shape (count,)."""
-        self._untouched = False
-        return self._source().random_raw(count)
+        bits = self._source()
+        self._fresh = self._fresh and not count
+        return bits.random_raw(count)
 
     def wide(self, count: int) -> Array:
         """Draw `count` 64-bit numbers, uint64 of shape (count,): two words each, the first one high."""
@@ -83,30 +87,38 @@ class Engine:
     def get_state(self) -> Array:
         """Return the whole state as PyTorch lays it out: uint8 of shape (5056,)."""
         inner = self._source().state["state"]
-        at = 0 if self._untouched else inner["pos"]
-        left = 1 if self._untouched else BLOCK + 1 - at
-        spare = self.spare or 0.0
-        block = inner["key"].tolist()
-        packed = _STATE.pack(self._seed, left, 1, at, *block, 0.0, spare, 0.0, self.spare is not None, 0.0, 0)
+        at, left = (0, 1) if self._fresh else (inner["pos"], BLOCK + 1 - inner["pos"])
+        spare = (0.0, self.spare or 0.0, 0.0, self.spare is not None)
+        packed = _STATE.pack(self._seed, left, 1, at, *inner["key"].tolist(), *spare, 0.0, 0)
         return np.frombuffer(packed, np.uint8).copy()
 
     def set_state(self, state: Array) -> None:
-        """Continue where `get_state` (this library's or PyTorch's) was taken; RuntimeError if it is no such state."""
+        """Continue where `get_state` was called, here or in PyTorch; RuntimeError if `state` is no such state."""
         if state.size != STATE_BYTES:
             raise RuntimeError(
-                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be "
-                f"{state.size}"
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to "
+                f"be {state.size}"
             )
         seed, left, seeded, at, *rest = _STATE.unpack(np.ascontiguousarray(state, np.uint8).tobytes())
-        block, (_, spare, _, has_spare, *_) = rest[:BLOCK], rest[BLOCK:]
-        if not seeded or not 0 <= at <= BLOCK or left != (1 if at == 0 else BLOCK + 1 - at):
-            raise RuntimeError("Invalid mt19937 state: not one that get_state() returned")
-        key = np.array(block, np.uint64).astype(np.uint32)
-        inner = {"key": key, "pos": at or BLOCK}
+        if not seeded or not 0 <= at <= BLOCK or left != (BLOCK + 1 - at if at else 1):
+            raise RuntimeError("Invalid mt19937 state: these are not bytes that get_state() returned")
         self.manual_seed(seed)
-        self._source().state = {"bit_generator": "MT19937", "state": inner}
-        self._untouched = at == 0
-        self.spare = spare if has_spare else None
+        key = np.array(rest[:BLOCK], np.uint64).astype(np.uint32)
+        self._source().state = {"bit_generator": "MT19937", "state": {"key": key, "pos": at or BLOCK}}
+        self._fresh = at == 0
+        self.spare = rest[BLOCK + 1] if rest[BLOCK + 3] else None
 
     def _source(self) -> numpy.random.MT19937:
-        """NumPy's mt19937 with the state of this stream.  numpy.random is imported here: it takes 20 ms."""
+        """Return NumPy's mt19937, which stands where this stream stands."""
+        if self._bits is None:
+            import numpy.random  # takes longer than the rest of this package: only when a number is wanted
+
+            self._bits = numpy.random.MT19937(0)
+            self._restart(self._bits)
+        return self._bits
+
+    def _restart(self, bits: numpy.random.MT19937) -> None:
+        import numpy.random
+
+        # RandomState seeds as the mt19937's authors do with one word, which is what PyTorch does.
+        numpy.random.RandomState(bits).seed(self._seed & 0xFFFFFFFF)
