@@ -46,7 +46,7 @@ def _explained(shell: Any, show: Callable[..., None], info: tuple[Any, ...], arg
     sys.last_traceback = trace  # `%tb` and `%debug` see every frame
 
 
-def _usage(shell: Any, value: UsageError) -> None:
+def _usage(shell: Any, value: Any) -> None:
     """Report a misused magic as an error. IPython only prints it, and whoever runs a notebook unattended goes on."""
     lines = [f"UsageError: {value}"]
     unknown = re.match(r"(?:Line magic function|Cell magic) `(%%?)(\w+)` not found\.$", str(value))

@@ -56,6 +56,7 @@ class ZMQInteractiveShell(ipykernel.zmqshell.ZMQInteractiveShell):
 class AutodiffKernel(IPythonKernel):
     """The kernel behind the "Autodiff" tile of Jupyter's launcher."""
 
+    shell: Any
     implementation = "autodiff"
     implementation_version = __version__
     shell_class = Type(ZMQInteractiveShell)
@@ -77,7 +78,7 @@ class AutodiffKernel(IPythonKernel):
         self.shell.extension_manager.load_extension("autodiff_kernel")
 
     @property
-    def banner(self) -> str:
+    def banner(self) -> str:  # type: ignore[override]
         return (
             f"Autodiff {__version__} · Python {sys.version.split()[0]}\n"
             "`torch` is autodiff_kernel: PyTorch's names and results, with everything to be seen.\n"

@@ -44,6 +44,8 @@ def _view_options(function: Callable[..., Any]) -> Callable[..., Any]:
 class AutodiffMagics(Magics):
     """All magics of the extension."""
 
+    shell: Any
+
     @no_var_expand
     @needs_local_scope
     @magic_arguments()
@@ -73,7 +75,7 @@ class AutodiffMagics(Magics):
     @argument(
         "expression", nargs="*", help="what to draw once the cell has run; else the value of its last line"
     )
-    @cell_magic("graph")
+    @cell_magic("graph")  # type: ignore[arg-type]
     def graph_cell(self, line: str, cell: str) -> Any:
         """Run the cell and draw the graph of its last value, or of the expression on the magic's own line.
 
@@ -217,7 +219,7 @@ class AutodiffMagics(Magics):
         """
         source = "\n" + self.shell.transform_cell(cell)
         name = self._cell_name(source)
-        tree = self.shell.compile.ast_parse(source, name)
+        tree: Any = self.shell.compile.ast_parse(source, name)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, name, "exec"), self.shell.user_ns)
         if last is None:
