@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import generic, ndarray
 
+from . import gpu_memory
 from .transfers import Transfer as Transfer
 from .transfers import count_transfer
 from .transfers import transfer_count as transfer_count
@@ -225,6 +226,7 @@ def _real_gpus() -> _Gpus:
         count, why = 0, f"the NVIDIA driver is missing or too old ({str(e).partition(':')[0]})"
     if count:
         _modules[cupy.ndarray] = cupy
+        gpu_memory.watch(cupy)
     return _Gpus(cupy, count, missing=f"Found no NVIDIA driver on your system, or no CUDA device: {why}")
 
 
