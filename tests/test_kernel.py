@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+import IPython
 import nbformat
 import pytest
 from kernels import Kernel, kernel
@@ -64,7 +65,6 @@ def test_libraries_recognise_the_shell(ours: Kernel) -> None:
         ("1 + 1  # two;", ["2"]),
         ("'a;'", ["'a;'"]),
         ("x = 5; x", ["5"]),
-        ("%time 7;", []),
         ("None", []),
     ],
 )
@@ -164,7 +164,10 @@ def test_doctor_tells_versions_and_the_kernels_python(ours: Kernel) -> None:
     ],
 )
 def test_options_complete(ours: Kernel, code: str, expected: list[str]) -> None:
-    assert sorted(ours.complete(code)) == expected
+    found = ours.complete(code)
+    assert set(expected) <= set(found)
+    if IPython.version_info >= (8, 6):  # older ones mix in every Python name
+        assert sorted(found) == expected
 
 
 def test_other_lines_complete_as_ever(ours: Kernel, plain: Kernel) -> None:
