@@ -1,0 +1,44 @@
+"""The README tells the truth (its examples in `>>>` form run as doctests besides)."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from autodiff_kernel.cli import _parser
+from autodiff_kernel.jupyter.magics import LISTING
+from autodiff_kernel.views.trace import trace
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_trace_is_what_it_prints() -> None:
+    def f(x1, x2):  # type: ignore[no-untyped-def]
+        return x1 * x2 + x1**2
+
+    [shown] = re.findall(r"```text\n(.*?)\n```", README, re.S)
+    assert shown == str(trace(f, 2.0, 3.0))
+
+
+def test_every_picture_is_there() -> None:
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
+    assert pictures and all((ROOT / picture).is_file() for picture in pictures)
+
+
+def test_the_extras_of_its_commands_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {extra for group in re.findall(r"\[([a-z0-9,]+)\]['\"]", README) for extra in group.split(",")}
+    assert {"lab", "lessons", "test"} <= named
+    assert named <= set(project["optional-dependencies"])
+
+
+def test_its_commands_parse() -> None:
+    commands = re.findall(r"`autodiff-kernel ([^`]+)`", README)
+    assert {"lab", "run", "handout", "install", "doctor"} == {command.split()[0] for command in commands}
+    for command in commands:
+        _parser().parse_args(command.split())
+
+
+def test_every_listed_magic_is_in_it() -> None:
+    for example, _ in LISTING:
+        assert f"`{example.split()[0]}" in README
