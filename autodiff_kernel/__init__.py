@@ -24,6 +24,7 @@ from .core.notes import scope as scope  # noqa: E402
 from .core.tensor import Size as Size  # noqa: E402
 from .core.tensor import Tensor as Tensor  # noqa: E402
 from . import autograd as autograd  # noqa: E402
+from . import cuda as cuda  # noqa: E402
 from . import func as func  # noqa: E402
 from .version import __version__ as __version__  # noqa: E402
 
