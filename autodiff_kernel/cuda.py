@@ -357,3 +357,65 @@ class stream(device):
 
     def __init__(self, stream: Stream | None) -> None:
         super().__init__(None if stream is None else stream.device)
+
+
+# ---------------------------------------------------------------- random numbers
+def _generators(all_gpus: bool) -> list[Any]:
+    """The default generators of all GPUs, or of the current one; none where there is no GPU."""
+    from .core.generator import generator_of
+
+    if not is_available():
+        return []
+    return [
+        generator_of(devices.cuda(i)) for i in (range(device_count()) if all_gpus else [current_device()])
+    ]
+
+
+def manual_seed(seed: int) -> None:
+    """Restart the random numbers of the current GPU with a seed; without a GPU it does nothing.
+
+    A GPU draws the numbers that the CPU draws for the same seed (PyTorch's GPUs draw others).
+    """
+    for generator in _generators(False):
+        generator.manual_seed(int(seed))
+
+
+def manual_seed_all(seed: int) -> None:
+    """Restart the random numbers of every GPU with a seed; without a GPU it does nothing."""
+    for generator in _generators(True):
+        generator.manual_seed(int(seed))
+
+
+def seed() -> None:
+    """Restart the random numbers of the current GPU with a seed from the operating system."""
+    for generator in _generators(False):
+        generator.seed()
+
+
+def seed_all() -> None:
+    """Restart the random numbers of every GPU with one seed from the operating system."""
+    generators = _generators(True)
+    if generators:
+        chosen = generators[0].seed()
+        for generator in generators:
+            generator.manual_seed(chosen)
+
+
+def initial_seed() -> int:
+    """The seed that the random numbers of the current GPU were started with."""
+    init()
+    return _generators(False)[0].initial_seed()
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """The state of a GPU's random numbers, as a uint8 tensor."""
+    from .core.generator import generator_of
+
+    return generator_of(devices.cuda(_gpu(device).id)).get_state()
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Let a GPU's random numbers continue where `get_rng_state` was called."""
+    from .core.generator import generator_of
+
+    generator_of(devices.cuda(_gpu(device).id)).set_state(new_state)
