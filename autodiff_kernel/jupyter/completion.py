@@ -32,7 +32,8 @@ def candidates(line: str, names: dict[str, Any]) -> tuple[list[str], bool]:
     options = magic.parser._option_string_actions
     if word.startswith("-"):
         return [option for option in options if option.startswith(word)], True
-    choices = [str(choice) for action in magic.parser._actions for choice in action.choices or ()]
+    positional = [action for action in magic.parser._actions if not action.option_strings]
+    choices = [str(choice) for action in positional for choice in action.choices or ()]
     if choices:
         return [choice for choice in choices if choice.startswith(word)], True
     if name in _TAKES_TENSORS:

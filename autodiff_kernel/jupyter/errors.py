@@ -7,7 +7,8 @@ IPython, because they go to the shell's own `showtraceback` with their arguments
 import difflib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -36,14 +37,40 @@ def fold(trace: TracebackType | None) -> TracebackType | None:
 
 def _explained(shell: Any, show: Callable[..., None], info: tuple[Any, ...], args: Any, kwargs: Any) -> None:
     """Show what the exception knows, then its traceback without our frames."""
+    kind, value, trace = info
+    try:
+        _show_view(shell, value)
+    except Exception as failure:  # whatever a picture stumbles over, the user's own error is what matters
+        print(f"(the error view could not be drawn: {type(failure).__name__}: {failure})")
+    with _without_our_causes(value):
+        show((kind, value, fold(trace)), *args, **kwargs)
+    sys.last_traceback = trace  # `%tb` and `%debug` see every frame
+
+
+@contextmanager
+def _without_our_causes(value: BaseException) -> Iterator[None]:
+    """Leave out, while the traceback is shown, what NumPy or our own code raised on the way to the exception."""
+    cause, context, hidden = value.__cause__, value.__context__, value.__suppress_context__
+    if _is_ours(cause or context):
+        value.__cause__, value.__suppress_context__ = None, True
+    try:
+        yield
+    finally:
+        value.__cause__, value.__context__, value.__suppress_context__ = cause, context, hidden
+
+
+def _is_ours(error: BaseException | None) -> bool:
+    """Whether an exception was caught in this package and never passed through the user's code."""
+    trace = error.__traceback__ if error is not None else None
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(HOME)
+
+
+def _show_view(shell: Any, value: BaseException) -> None:
     from autodiff_kernel.views.error import error
 
-    kind, value, trace = info
     view = error(value, namespace=shell.user_ns)
     if hasattr(shell, "kernel") or view.model.excerpts or view.model.graph:
         display(view)  # a terminal reads the finding and the cure in the exception's own text
-    show((kind, value, fold(trace)), *args, **kwargs)
-    sys.last_traceback = trace  # `%tb` and `%debug` see every frame
 
 
 def _usage(shell: Any, value: Any) -> None:

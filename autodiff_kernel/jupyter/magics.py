@@ -40,6 +40,31 @@ def _view_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def _graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How a graph is drawn: the keyword arguments of `views.graph.graph`."""
+    for option in (
+        argument(
+            "--sense",
+            choices=["forward", "backward"],
+            default="forward",
+            help="arrows as values or gradients flow",
+        ),
+        argument(
+            "--direction",
+            choices=["LR", "TB"],
+            default="LR",
+            help="from left to right, or from top to bottom",
+        ),
+        argument(
+            "--numbers", action="store_true", help="call unnamed values w1, w2, … as in an evaluation trace"
+        ),
+        argument("--engine", choices=["own", "dot"], default="own", help="dot: let Graphviz lay it out"),
+        argument("--limit", type=int, default=150, help="how many boxes are drawn before they are merged"),
+    ):
+        function = option(function)
+    return _view_options(function)
+
+
 @magics_class
 class AutodiffMagics(Magics):
     """All magics of the extension."""
@@ -49,7 +74,7 @@ class AutodiffMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @magic_arguments()
-    @_view_options
+    @_graph_options
     @argument("expression", nargs="*", help="what to draw: a tensor, or an expression that makes one")
     @line_magic
     def graph(self, line: str, local_ns: Mapping[str, Any] | None = None) -> Any:
@@ -65,13 +90,11 @@ class AutodiffMagics(Magics):
         args, text = self._read(self.graph, line, names)
         with modes.recording(True):
             value = self._evaluate(parse_expression(text, "%graph", "%graph y"), text, names)
-        from autodiff_kernel.views.graph import graph
-
-        return self._give(graph(value, namespace=names), args)
+        return self._draw(value, "%graph", names, args)
 
     @no_var_expand
-    @magic_arguments()
-    @_view_options
+    @magic_arguments("%graph")
+    @_graph_options
     @argument(
         "expression", nargs="*", help="what to draw once the cell has run; else the value of its last line"
     )
@@ -93,14 +116,15 @@ class AutodiffMagics(Magics):
                 value = self._evaluate(parse_expression(text, "%%graph", "%%graph y"), text, names)
         if value is None:
             raise UsageError("%%graph: the cell's last line has no value; name what to draw: %%graph y")
-        from autodiff_kernel.views.graph import graph
-
-        return self._give(graph(value, namespace=names), args)
+        return self._draw(value, "%%graph", names, args)
 
     @no_var_expand
     @needs_local_scope
     @magic_arguments()
     @_view_options
+    @argument("--forward", action="store_true", help="values and tangents only, no adjoints")
+    @argument("--blank", action="store_true", help="a worksheet: names and formulas, the numbers left out")
+    @argument("--seeds", metavar="LIST", help="tangents to start from, for example --seeds '[(0.6, 0.8)]'")
     @argument("call", nargs="*", help="a call of a function of tensors")
     @line_magic
     def trace(self, line: str, local_ns: Mapping[str, Any] | None = None) -> Any:
@@ -126,7 +150,14 @@ class AutodiffMagics(Magics):
         values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
         from autodiff_kernel.views.trace import trace
 
-        return self._give(trace(function, *values, **options), args)
+        seeds = None
+        if args.seeds:
+            text = _unquote(args.seeds)
+            seeds = self._evaluate(
+                parse_expression(text, "%trace --seeds", "--seeds '[(0.6, 0.8)]'"), text, names
+            )
+        result = trace(function, *values, seeds=seeds, reverse=not args.forward, blank=args.blank, **options)
+        return self._give(result, args)
 
     @no_var_expand
     @magic_arguments()
@@ -225,6 +256,17 @@ class AutodiffMagics(Magics):
         if last is None:
             return None
         return eval(compile(ast.Expression(last.value), name, "eval"), self.shell.user_ns)
+
+    def _draw(self, value: Any, magic: str, names: dict[str, Any], args: Any) -> Any:
+        """The graph of a value, as the options ask for it."""
+        from autodiff_kernel.views.graph import graph
+
+        options = ("sense", "direction", "numbers", "engine", "limit")
+        try:
+            result = graph(value, namespace=names, **{option: getattr(args, option) for option in options})
+        except (TypeError, ValueError) as error:  # not a tensor, an empty list: the magic was misused
+            raise UsageError(f"{magic}: {error}") from None
+        return self._give(result, args)
 
     def _give(self, result: Any, args: Any) -> Any:
         """Show a view, or write it, or hand it back, as the options say."""

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from autodiff_kernel.core.graph import Node, as_edge, edges_of
+from autodiff_kernel.core.places import HOME
+from autodiff_kernel.core.tensor import Tensor
+
+from .graph import LIMIT, graph
 from .result import Result
 from .style import ERROR, ERROR_FILL, GATE, GREY, MONO, card_html, escape_xml, printable
 
@@ -124,6 +129,63 @@ def _html(view: ErrorView) -> str:
     return picture + card_html(inner)
 
 
+def _root(fault: Node, exception: BaseException, namespace: Mapping[str, Any] | None) -> Node:
+    """What to draw: the graph of the call that failed, else of the newest variable whose graph holds the node."""
+    called = [x.node for x in _arguments(exception)]
+    named = [x.node for x in (namespace or {}).values() if isinstance(x, Tensor)]
+    for node in called + sorted((n for n in named if n is not None), key=lambda n: -n.seq):
+        if node is not None and node.op is not None and _holds(_made_by(node), fault):
+            return _made_by(node)
+    return fault
+
+
+def _made_by(node: Node) -> Node:
+    """The operation itself, for the pick of one of its outputs."""
+    made = as_edge(node)[0]
+    return node if made is None else made
+
+
+def _arguments(exception: BaseException) -> list[Tensor]:
+    """The tensors given to the function of ours that the user's code called, as its frame still has them."""
+    trace = exception.__traceback__
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(HOME):
+        trace = trace.tb_next
+    if trace is None:
+        return []
+    found: list[Tensor] = []
+    for value in trace.tb_frame.f_locals.values():
+        found += [
+            x for x in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(x, Tensor)
+        ]
+    return found
+
+
+def _holds(root: Node, wanted: Node) -> bool:
+    """Whether a node lies in a graph that is small enough to be drawn in full."""
+    seen, stack = {root}, [root]
+    while stack and len(seen) <= LIMIT:
+        for edge in edges_of(stack.pop()):
+            node = as_edge(edge)[0]
+            if node is not None and node not in seen:
+                seen.add(node)
+                stack.append(node)
+    return wanted in seen and len(seen) <= LIMIT
+
+
+def _graph(exception: BaseException, namespace: Mapping[str, Any] | None) -> tuple[str, str] | None:
+    """The graph with the node at fault marked, as text and as HTML; None where the error is about no graph."""
+    told = exception.explanation  # type: ignore[attr-defined]
+    fault = told.node or (told.tensor.node if isinstance(told.tensor, Tensor) else None)
+    if not isinstance(fault, Node):
+        return None
+    fault = _made_by(fault)
+    root = _root(fault, exception, namespace)
+    if root.op is None or not _holds(root, fault):
+        return None  # a leaf alone is no picture, and in a huge one nobody finds the node
+    drawn = graph(root, namespace=namespace or {}, mark=fault)
+    return drawn.text, drawn.html
+
+
 def view_model(error: BaseException, namespace: Mapping[str, Any] | None = None) -> ErrorView:
     """What an exception with an `.explanation` knows, as plain data."""
     told = error.explanation  # type: ignore[attr-defined]
@@ -134,7 +196,7 @@ def view_model(error: BaseException, namespace: Mapping[str, Any] | None = None)
         summary="" if told.summary == phrase else told.summary,
         excerpts=_excerpts(told.lines),
         cure=told.cure,
-        graph=_graph(told, namespace),
+        graph=_graph(error, namespace),
     )
 
 
@@ -150,7 +212,3 @@ def error(exception: BaseException, namespace: Mapping[str, Any] | None = None) 
     """
     view = view_model(exception, namespace)
     return Result(view, text=_text, html=_html, alt=f"{view.kind}: {view.phrase}")
-
-
-def _graph(told: Any, namespace: Mapping[str, Any] | None) -> tuple[str, str] | None:
-    return None
