@@ -86,15 +86,3 @@ def test_options_inside_a_block():
         assert printing.format_tensor(np.float32(0.25)) == "tensor(0.2)"
         raise KeyError
     assert printing.format_tensor(np.float32(0.25)) == "tensor(0.2500)"
-
-
-def test_format_of_a_number():
-    assert f"{printing.format_number(np.float32(1) / 3, '.2f')}" == "0.33"
-    assert printing.format_number(np.asarray(42), "05d") == "00042"
-    assert printing.format_number(np.float64(0.5), "") == "0.5"
-    with pytest.raises(ValueError, match="Unknown format code 'd'"):
-        printing.format_number(np.float32(1), "d")
-    with pytest.raises(
-        TypeError, match=r"unsupported format string passed to Tensor.__format__.*shape \[2\]"
-    ):
-        printing.format_number(np.ones(2), ".2f")

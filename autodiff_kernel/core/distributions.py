@@ -1,8 +1,8 @@
 """Random numbers, the distributions: each turns words of an engine into numbers exactly as PyTorch's CPU code does.
 
-A draw returns a flat array of `count` numbers in the order in which PyTorch fills memory; `place` puts them into
-an array.  Logarithms, sines and cosines in double precision are the C library's, as in PyTorch: NumPy's own may
-differ in the last bit, so they are called one number at a time.
+A draw returns a flat array of `count` numbers in the order in which PyTorch fills memory; `ordered` gives them
+the shape of a target.  Logarithms, sines and cosines in double precision are the C library's, as in PyTorch:
+NumPy's own may differ in the last bit, so they are called one number at a time.
 """
 
 from __future__ import annotations
@@ -24,14 +24,10 @@ _BITS_24, _BITS_53 = _U64(2**24 - 1), _U64(2**53 - 1)
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # of a mantissa
 
 
-def place(target: Array, numbers: Array) -> None:
-    """Write flat `numbers` into `target` in memory order, whatever its strides: the largest stride runs slowest."""
-    if target.flags.c_contiguous:
-        target[...] = numbers.reshape(target.shape)
-        return
-    order = sorted(range(target.ndim), key=lambda axis: -abs(target.strides[axis]))
-    view = target.transpose(order)
-    view[...] = numbers.reshape(view.shape)
+def ordered(numbers: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """Flat `numbers` as an array of `shape`, filled in the memory order of `strides`: the largest runs slowest."""
+    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
+    return numbers.reshape([shape[axis] for axis in order]).transpose(np.argsort(order))
 
 
 # --- uniform and normal ------------------------------------------------------------------------------------

@@ -17,6 +17,13 @@ from typing import Any, Final, NoReturn
 
 import numpy
 
+__all__ = [
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "short", "int", "long"),
+    *("float16", "bfloat16", "float32", "float64", "half", "float", "double"),
+    *("complex64", "complex128", "cfloat", "cdouble"),
+    *("can_cast", "dtype", "finfo", "get_default_dtype", "iinfo", "promote_types", "set_default_dtype"),
+]
+
 # The words of PyTorch's error messages: `expected scalar type Float but found Double`.
 _SCALAR_TYPES: Final = {
     "bool": "Bool",

@@ -142,22 +142,6 @@ def format_tensor(
     return _with_notes(text, notes, indent)
 
 
-def format_number(value: Any, spec: str) -> str:
-    """Format a one-element 0-d value as Python formats the number: `f"{loss:.3f}"`.
-
-    `value` is a 0-d array or NumPy scalar; TypeError for anything with dimensions, as no format applies.
-
-    >>> format_number(np.float32(0.1), ".3f")
-    '0.100'
-    """
-    if value.ndim:
-        raise TypeError(
-            f"unsupported format string passed to Tensor.__format__: {spec!r} formats one number, "
-            f"but the tensor has shape {list(value.shape)}; format its elements one by one"
-        )
-    return format(value.item(), spec)
-
-
 def _is_plain(dtype: Dtype, size: int) -> bool:
     """Whether the dtype goes without saying: a reader takes it from the numbers and the default dtype."""
     default = dtypes.get_default_dtype()
