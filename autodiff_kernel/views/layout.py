@@ -207,7 +207,7 @@ class _Net:
     def _order_layer(self, r: int, neighbours: list[list[int]]) -> None:
         position = self.position
         layer = self.layers[r]
-        keys = {}
+        keys: dict[int, float] = {}
         for i, node in enumerate(layer):
             others = neighbours[node]
             if len(others) == 1:
@@ -230,7 +230,8 @@ class _Net:
         if len(self.layers[r]) == 1 or len(self.layers[r - 1]) == 1:
             return 0
         position, after = self.position, self.after
-        total, seen = 0, []
+        total = 0
+        seen: list[int] = []
         for tail in self.layers[r - 1]:
             ends = [position[other] for other in after[tail]]
             if seen:

@@ -24,7 +24,8 @@ class GraphNode:
     value: its text, None where nobody recorded it. grad: the gradient's text; grad_state says what it means: 'here',
     'not yet' (no backward so far), 'not recorded', or '' (this value has none). terms: the contributions that were
     added up to the gradient, if several. stored: what `.grad` holds where that is not this gradient. line: where in
-    the user's code. count: how many times a group stands for its `members`. mark: '' or 'error'.
+    the user's code. count, members, absorbed: how many times a group stands for which operations, and how many leaves
+    it took in. scope: the modules it was computed in, outermost first. mark: '' or 'error'.
     """
 
     id: int
@@ -44,6 +45,8 @@ class GraphNode:
     line: str = ""
     count: int = 1
     members: tuple[str, ...] = ()
+    absorbed: int = 0
+    scope: tuple[str, ...] = ()
     mark: str = ""
 
     @property
@@ -101,6 +104,26 @@ class GraphView:
         >>> GraphView((GraphNode(0, LEAF, "x"),)).to_dict()["nodes"][0]["name"]
         'x'
         """
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A graph that is too large to be drawn: what it consists of, in words and numbers.
+
+    operations: (name, how often), the most frequent first. leaves: their names and shapes. left_out: what is not shown
+    and how to get it.
+    """
+
+    title: str
+    caption: str
+    operations: tuple[tuple[str, int], ...]
+    leaves: tuple[str, ...]
+    left_out: str
+    alt: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as dictionaries, lists, strings and numbers."""
         return asdict(self)
 
 

@@ -6,7 +6,7 @@ from math import cos, radians, sin
 from typing import NamedTuple
 
 from . import style
-from .boxes import GRAD, MUTED, Box, boxes, emphasis
+from .boxes import GRAD, MUTED, Box, Row, boxes, emphasis
 from .layout import Layout, Point, assign_ranks, layered
 from .model import DATA, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
 from .style import shorten, text_width
@@ -120,9 +120,7 @@ def _cell(node: GraphNode, box: Box) -> Cell:
     name, tag = shorten(box.name, NAME, ROOM, bold=True), shorten(box.tag, TAG, ROOM)
     head = text_width(name, NAME, bold=True)
     if name and tag and head + text_width(tag, TAG) + 14 > 190:  # too long for one line: the tag goes below
-        box = box._replace(
-            rows=(box.rows[:0]) + (type(box.rows[0])("from", tag),) + box.rows if box.rows else ()
-        )
+        box = box._replace(rows=(Row("from", tag), *box.rows))
         tag = ""
     width = head + (14 if name and tag else 0) + text_width(tag, TAG)
     lines = 0
@@ -196,8 +194,10 @@ class _Drawing:
         for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
             self._node(i, node, cell)
         self._edges()
-        width = max(self.plan.width + 2 * MARGIN, 200)
-        foot = _footer(self.view, width - 2 * MARGIN)
+        sentences = (self.view.caption, self.view.left_out, *self.view.notes)
+        longest = max(text_width(sentence, TAG) for sentence in sentences)
+        width = max(self.plan.width, min(longest, 420.0)) + 2 * MARGIN
+        foot = _footer(sentences, width - 2 * MARGIN)
         height = self.plan.height + 2 * MARGIN
         for line in foot:
             self.labels.append(Text(MARGIN, height + 6, line, TAG, style.GREY))
@@ -242,12 +242,13 @@ class _Drawing:
         )
         self._contents(cell.box, left, top, right, style.LINE if kind == "op" else look.stroke)
         if kind == "error":
-            self._badge(right, top)
+            self._badge(right, top, "error here", style.ERROR)
+        elif node.count > 1:
+            self._badge(right, top, f"×{node.count}", style.GREY)
 
-    def _badge(self, right: float, top: float) -> None:
-        text = "error here"
+    def _badge(self, right: float, top: float, text: str, ground: str) -> None:
         wide = text_width(text, TAG, bold=True) + 10
-        self.fronts.append(Path(_rounded(right - wide - 6, top - 9, right - 6, top + 7, 8), style.ERROR))
+        self.fronts.append(Path(_rounded(right - wide - 6, top - 9, right - 6, top + 7, 8), ground))
         self.fronts.append(Text(right - 6 - wide / 2, top + 3, text, TAG, style.CARD, "middle", bold=True))
 
     def _sign(self, i: int, cell: Cell) -> None:
@@ -325,7 +326,7 @@ class _Drawing:
             Path((("M", curve[0]), ("C", curve[1] + curve[2] + curve[3])), stroke=self.line, width=1.3)
         )
         if self.view.edges[k].label:
-            self.dots += [_point_at(curve, t / 8) for t in range(9)]
+            self.dots += [_point_at(curve, t / 16) for t in range(17)]
         if head:
             self._head((x0, y0), -1)
         elif not self.back:
@@ -383,25 +384,34 @@ class _Drawing:
         self.lines.append(Path((("M", tip), ("L", corners[0]), ("L", corners[1]), ("Z", ())), fill=self.line))
 
     def _label(self, text: str, curve: list[Point]) -> None:
-        """Write a local derivative beside its line, where it covers no box, no other label and few lines."""
+        """Write a local derivative beside its line, where it covers no box, no other label and no line."""
         wide = text_width(text, LABEL)
+        near = _around(curve, wide + 8)
+        taken = [area for area in self.taken if _overlap(area, near)]
+        dots = [(x, y) for x, y in self.dots if near[0] < x < near[2] and near[1] < y < near[3]]
         best: tuple[float, float, Area] | None = None
         least = 1e9
-        shifts = ((wide / 2 + 5, 4.0), (-wide / 2 - 5, 4.0)) if self.down else ((0.0, -6.0), (0.0, 14.0))
-        for rank, t in enumerate((0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)):
+        side, half = wide / 2 + 5, wide / 2
+        shifts = ((0, -6), (0, 14), (-half, -5), (half, 13), (half, -5), (-half, 13), (side, 4), (-side, 4))
+        for rank, t in enumerate((0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26)):
             x, y = _point_at(curve, t)
-            for side, (dx, dy) in enumerate(shifts):
-                area = (x + dx - wide / 2, y + dy - 9, x + dx + wide / 2, y + dy + 3)
-                cost = 0.2 * rank + 0.1 * side + 100 * sum([_overlap(area, other) for other in self.taken])
+            for turn, (dx, dy) in enumerate(shifts):
+                area = (x + dx - half, y + dy - 9, x + dx + half, y + dy + 3)
+                cost = 0.4 * rank + 0.1 * turn + 100 * sum([_overlap(area, other) for other in taken])
                 if cost < least:
-                    cost += 2 * sum(
-                        [area[0] < px < area[2] and area[1] < py < area[3] for px, py in self.dots]
-                    )
+                    left, top, right, bottom = area[0] - 2, area[1] - 1, area[2] + 2, area[3] + 1
+                    cost += sum([2 for px, py in dots if left < px < right and top < py < bottom])
                 if cost < least:
                     least, best = cost, (x + dx, y + dy, area)
         assert best is not None
         self.taken.append(best[2])
         self.labels.append(Text(best[0], best[1], text, LABEL, style.GRADIENT, "middle", halo=True))
+
+
+def _around(curve: list[Point], room: float) -> Area:
+    """The area in which a label of a line can come to lie."""
+    xs, ys = [x for x, _ in curve], [y for _, y in curve]
+    return min(xs) - room, min(ys) - 20, max(xs) + room, max(ys) + 20
 
 
 def _overlap(a: Area, b: Area) -> bool:
@@ -471,10 +481,10 @@ def _outline(kind: str, left: float, top: float, right: float, bottom: float) ->
     return _rounded(left, top, right, bottom)
 
 
-def _footer(view: GraphView, room: float) -> list[str]:
+def _footer(sentences: tuple[str, ...], room: float) -> list[str]:
     """The sentences under the picture, broken into lines."""
     lines: list[str] = []
-    for sentence in (view.caption, view.left_out, *view.notes):
+    for sentence in sentences:
         line = ""
         for word in sentence.split():
             longer = f"{line} {word}" if line else word

@@ -174,7 +174,7 @@ def number(value: Any) -> str:
         return f"{number(value.real)}{'' if imag[0] == '-' else '+'}{imag}j"
     value = float(value)
     if value.is_integer() and abs(value) < 1e8:
-        return f"{value:.0f}"
+        return f"{value + 0.0:.0f}"  # + 0.0 makes -0.0 a plain 0
     return _tidy(f"{value:.4g}")
 
 
@@ -203,7 +203,7 @@ def array_text(value: Any, *, room: int = 26, rows: int = 4) -> str:
     >>> array_text(np.float32(6)), array_text(np.array([1.0, 2.5]))
     ('6', '[1, 2.5]')
     >>> print(array_text(np.array([[1.0, -2.0], [30.0, 4.0]])))
-    [[1,  -2],
+    [[ 1, -2],
      [30,  4]]
     >>> array_text(np.arange(100.0).reshape(10, 10))
     'min 0, max 99'
@@ -233,15 +233,11 @@ def _vector_text(value: np.ndarray, room: int) -> str:
 
 
 def _matrix_text(value: np.ndarray) -> str:
-    """Rows under each other, columns aligned to the right but for the first."""
+    """Rows under each other, columns aligned to the right."""
     cells = [[number(x) for x in row] for row in value.tolist()]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for row in cells:
-        first = (row[0] + ",").ljust(widths[0] + 1) if len(row) > 1 else row[0]
-        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("[" + (first + " " + ", ".join(rest) if rest else first) + "]")
-    return "[" + ",\n ".join(lines) + "]"
+    lines = [", ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return "[[" + "],\n [".join(lines) + "]]"
 
 
 def _summary(value: np.ndarray) -> str:
@@ -272,11 +268,11 @@ def card_html(inner: str, *, padding: str = "8px 14px 10px") -> str:
     )
 
 
-def img_html(svg: str, alt: str) -> str:
+def img_html(svg: str, alt: str, below: str = "") -> str:
     """A picture that also shows in an untrusted notebook: an `<img>` with the SVG in it, on a light card.
 
     Front ends strip inline SVG from notebooks they don't trust, but keep an `<img>` with data in its address.
-    A wide picture shrinks to 70 % of its size and scrolls from there on.
+    A wide picture shrinks to 70 % of its size and scrolls from there on. below: HTML that goes under it.
     """
     data = base64.b64encode(svg.encode()).decode()
     width, height = (round(float(n)) for n in _SIZE.findall(svg)[0])
@@ -285,4 +281,4 @@ def img_html(svg: str, alt: str) -> str:
         f"<img src='data:image/svg+xml;base64,{data}' alt='{escape_xml(alt)}' width='{width}' height='{height}' "
         f"style='max-width:100%;min-width:{least}px;height:auto;background:{CARD}'>"
     )
-    return card_html(image, padding="4px")
+    return card_html(image + below, padding="4px")

@@ -22,9 +22,9 @@ def scene_svg(scene: Scene, *, title: str, description: str) -> str:
         f"<rect width='{w}' height='{h}' rx='8' fill='{CARD}'/>",
     ]
     for shape in scene.shapes:
-        if shape.__class__ is Text:
+        if isinstance(shape, Text):
             parts.append(_text(shape))
-        elif shape.__class__ is Path:
+        elif isinstance(shape, Path):
             parts.append(_path(shape))
         else:
             parts.append(_circle(shape))

@@ -1,0 +1,436 @@
+"""From the engine's graph to its view model: one walk, for every view of a graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autodiff_kernel.core import device as devices
+from autodiff_kernel.core import dtype as dtypes
+from autodiff_kernel.core.graph import Node, as_edge, edges_of
+from autodiff_kernel.core.op import NUMBERS
+from autodiff_kernel.core.tensor import Tensor
+
+from .model import DATA, LEAF, OP, OUTPUT, GraphEdge, GraphNode, GraphView, head_count
+from .names import Names
+from .partials import Operand, label
+from .style import NOT_RECORDED, NOT_YET, array_text, number
+
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUMMED = 10_000_000  # elements of a live tensor that a summary still reads
+NOT_KEPT = "passed, not kept"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a caller wants to see: the options of `graph()`."""
+
+    sense: str = "forward"
+    direction: str = "LR"
+    values: bool = True
+    grads: bool = True
+    numbers: bool = False
+    title: str = ""
+    mark: Any = None
+
+
+def peek(raw: Any) -> Any:
+    """The values of a raw array or a tensor for a picture. Unlike `.cpu()` this counts as no copy between devices."""
+    raw = getattr(raw, "raw", raw)
+    if raw is None or isinstance(raw, (np.ndarray, np.generic, *NUMBERS)):
+        return raw
+    return devices.backend_of(raw).module.asnumpy(raw)
+
+
+def reachable(roots: list[Node]) -> list[Node]:
+    """All nodes that the roots were made from, oldest first; picks of one output of several are no nodes."""
+    seen = dict.fromkeys(roots)
+    stack = list(seen)
+    while stack:
+        for edge in edges_of(stack.pop()):
+            if edge is not None:
+                node = as_edge(edge)[0]
+                if node is not None and node not in seen:
+                    seen[node] = None
+                    stack.append(node)
+    return sorted(seen, key=lambda node: node.seq)
+
+
+def kept(node: Node) -> Any:
+    """What recording kept of a node, or None where it was off."""
+    return node.notes if node.notes is not None and node.notes.recorded else None
+
+
+def model(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: Wish) -> GraphView:
+    """The view model of all `nodes`; roots are (node, output number)."""
+    return _Builder(roots, nodes, names, wish).view()
+
+
+class _Builder:
+    """Makes nodes and edges in the order of evaluation, each leaf just before its first use."""
+
+    def __init__(self, roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: Wish) -> None:
+        self.roots, self.all, self.names, self.wish = roots, nodes, names, wish
+        self.inside = set(nodes)
+        self.ids: dict[Any, int] = {}  # node, or (what stands for) a tensor without one -> number in the view
+        self.nodes: list[GraphNode] = []
+        self.edges: list[GraphEdge] = []
+        self.root_nodes = {node for node, _ in roots}
+        self.passed: set[Node] = set()  # nodes that a backward went through
+        self.foreign = False  # did gradients come in from outside the picture?
+        for node in nodes:
+            if node.notes is not None:
+                for source, _, _ in node.notes.received:
+                    self.passed.add(node)
+                    self.passed.add(source)
+                    owner = source.left if source.op is not None and source.op.picks else source
+                    self.foreign = self.foreign or owner not in self.inside
+                if node.notes.grad is not None:
+                    self.passed.add(node)
+        self.w = self._numbers() if wish.numbers else {}
+        self.wrt = self._wrt()
+        self.files: Counter[str] = Counter()
+        for node in nodes:
+            if node.notes is not None and node.notes.place is not None and not node.notes.place.in_cell:
+                self.files[node.notes.place.filename] += 1
+
+    def view(self) -> GraphView:
+        for node in self.all:
+            if node.op is None:
+                continue
+            inputs = self._inputs(node)
+            for x in inputs:
+                if x[0] is not None and x[0] not in self.ids:
+                    self._add(x[0], self._source(x[0], x[2]))
+            self._add(node, self._operation(node, inputs))
+            self._connect(node, inputs)
+        for node, _ in self.roots:
+            if node not in self.ids:
+                self._add(node, self._leaf(node))
+        return self._finish()
+
+    def _finish(self) -> GraphView:
+        nodes = tuple(self.nodes)
+        types = {(n.dtype, n.device) for n in nodes if n.dtype}
+        caption = [" · ".join(types.pop())] if len(types) == 1 else []
+        if len(self.files) == 1:
+            caption.append(next(iter(self.files)).replace("\\", "/").rsplit("/", 1)[-1])
+        caption.append(head_count(nodes))
+        outputs = [n.title for n in nodes if n.role == OUTPUT] or [nodes[-1].title]
+        notes = []
+        if self.foreign and self.wish.grads:
+            notes.append(
+                "The last backward did not start at this graph's output: grad is what it brought here."
+            )
+        return GraphView(
+            nodes,
+            tuple(self.edges),
+            sense=self.wish.sense,
+            direction=self.wish.direction,
+            title=self.wish.title or "Graph of " + ", ".join(outputs),
+            wrt=self.wrt,
+            caption=" · ".join(caption),
+            notes=tuple(notes),
+            alt=_alt(nodes),
+        )
+
+    # ------------------------------------------------------------------------------------------ names
+    def _numbers(self) -> dict[Node, str]:
+        """w1, w2, …: leaves in the order of their use, then operations in the order of evaluation."""
+        leaves: dict[Node, None] = {}
+        for node in self.all:
+            for edge in edges_of(node):
+                if edge is not None and edge.op is None:
+                    leaves[edge] = None
+        order = list(leaves) + [node for node in self.all if node.op is not None]
+        return {node: f"w{i}" for i, node in enumerate(order, 1)}
+
+    def _name(self, node: Node, output: int = 0) -> str:
+        return self.names.of_node(node, output) or self.w.get(node, "")
+
+    def _wrt(self) -> str:
+        """The output's name if all gradients here are those of that one scalar."""
+        if len(self.roots) != 1 or self.foreign:
+            return ""
+        node, output = self.roots[0]
+        notes = kept(node)
+        if notes is None or notes.received:
+            return ""
+        if notes.grad is None:  # no backward so far: the labels say what it will bring
+            single = notes.shape == () and not self.passed
+            return self._name(node, output) if single else ""
+        single = not np.ndim(notes.grad) and not isinstance(notes.grad, list) and peek(notes.grad) == 1
+        return self._name(node, output) if single else ""
+
+    def _line(self, node: Node) -> str:
+        place = node.notes.place if node.notes is not None else None
+        if place is None:
+            return ""
+        if place.in_cell or len(self.files) == 1:
+            return f"line {place.line}"
+        return f"{place.filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{place.line}"
+
+    # ------------------------------------------------------------------------------------------ nodes
+    def _add(self, key: Any, node: GraphNode) -> None:
+        self.ids[key] = node.id
+        self.nodes.append(node)
+
+    def _inputs(self, node: Node) -> list[tuple[Any, int, Any]]:
+        """Of each input: (key in the view or None, output number, value): a node, a tensor without one, or a number."""
+        notes = kept(node)
+        noted = notes.inputs if notes is not None else ()
+        edges = edges_of(node)
+        found: list[tuple[Any, int, Any]] = []
+        for i in range(max(len(noted), len(edges))):
+            edge = edges[i] if i < len(edges) else None
+            if edge is not None:
+                found.append((*as_edge(edge), None))
+            elif i < len(noted) and noted[i] is not None:
+                reference, value, shape = noted[i]
+                t = reference() if reference is not None else None
+                if reference is None and not shape and value is not None:
+                    found.append((None, 0, value))  # a number: written into the operation's sign
+                else:
+                    found.append(
+                        (("data", id(t)) if t is not None else ("data", node, i), 0, (t, value, shape))
+                    )
+            else:
+                found.append((None, 0, None))
+        if not noted and node.op.each is None:  # not recorded: numbers may be among what the rules read
+            for i, letter in enumerate("abc"):
+                read = getattr(node, letter, None)
+                if read.__class__ in NUMBERS:
+                    found += [(None, 0, None)] * (i + 1 - len(found))
+                    found[i] = (None, 0, read)
+        return found
+
+    def _source(self, key: Any, extra: Any) -> GraphNode:
+        """A leaf, or a tensor that takes no gradient."""
+        if isinstance(key, Node):
+            return self._leaf(key)
+        t, value, shape = extra
+        if value is None and t is not None and t.raw.size <= _SUMMED:
+            value = t.raw
+        return GraphNode(
+            len(self.nodes),
+            DATA,
+            name=self.names.of_tensor(t) if t is not None else "",
+            shape=tuple(shape),
+            dtype=_dtype(t.raw.dtype) if t is not None else "",
+            device=_device(t.device) if t is not None else "",
+            value=self._text(value) if value is not None else "",
+        )
+
+    def _leaf(self, node: Node) -> GraphNode:
+        notes, t = kept(node), node.variable
+        value = (
+            notes.value if notes is not None and notes.value is not None else t.raw if t is not None else None
+        )
+        grad, state, terms, stored = self._leaf_gradient(node, t)
+        return GraphNode(
+            len(self.nodes),
+            LEAF,
+            name=self._name(node) or (self.names.of_tensor(t) if t is not None else ""),
+            backward_name=node.name(),
+            value=self._text(value),
+            grad=grad,
+            grad_state=state,
+            terms=terms,
+            stored=stored,
+            mark="error" if node is self.wish.mark else "",
+            **_facts(notes, t),
+        )
+
+    def _operation(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> GraphNode:
+        notes, op, made = kept(node), node.op, _shapes(node)
+        live = [self.names.tensor(node, k) for k in range(len(made))]
+        t = next((x for x in live if x is not None), None)
+        value = notes.value if notes is not None else None
+        if isinstance(value, list) and any(v is None for v in value):
+            value = None
+        if value is None and t is not None and not op.outputs and t.raw.size <= _SUMMED:
+            value = t.raw
+        outputs = [self.names.of_node(node, k) for k in range(len(made))]
+        grad, state, terms = self._gradient(node, t)
+        return GraphNode(
+            len(self.nodes),
+            OUTPUT if node in self.root_nodes else OP,
+            name=", ".join(dict.fromkeys(name for name in outputs if name)) or self.w.get(node, ""),
+            op=op.base.name.removesuffix("_number"),
+            symbol=_sign(op, inputs),
+            backward_name=node.name(),
+            value="" if value is None and notes is not None else self._text(value),
+            grad=grad,
+            grad_state=state,
+            terms=terms,
+            line=self._line(node),
+            scope=notes.names if notes is not None else (),
+            mark="error" if node is self.wish.mark else "",
+            **(_facts(notes, t) | {"shape": made[0]}),
+        )
+
+    def _text(self, value: Any) -> str | None:
+        if not self.wish.values:
+            return ""
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return "; ".join(array_text(peek(v)) for v in value)
+        return array_text(peek(value))
+
+    # ------------------------------------------------------------------------------------------ gradients
+    def _gradient(self, node: Node, t: Tensor | None) -> tuple[str, str, tuple[str, ...]]:
+        """An operation's gradient: its text, its state and the terms it was summed from."""
+        notes = kept(node)
+        if not self.wish.grads:
+            return "", "", ()
+        if notes is None:
+            if t is not None and t.retains_grad and t.grad is not None:
+                return array_text(peek(t.grad)), "here", ()
+            return "", NOT_RECORDED, ()
+        if notes.grad is None:
+            if node not in self.passed:
+                return "", NOT_YET, ()
+            held = t.grad if t is not None and t.retains_grad else None
+            return NOT_KEPT if held is None else array_text(peek(held)), "here", ()
+        if isinstance(notes.grad, list):
+            return "; ".join("none" if g is None else array_text(peek(g)) for g in notes.grad), "here", ()
+        return array_text(peek(notes.grad)), "here", _terms(notes)
+
+    def _leaf_gradient(self, node: Node, t: Tensor | None) -> tuple[str, str, tuple[str, ...], str]:
+        """A leaf's gradient, and what its `.grad` holds where that is something else."""
+        if not self.wish.grads:
+            return "", "", (), ""
+        notes = kept(node)
+        stored = t.grad if t is not None else None
+        text = array_text(peek(stored)) if stored is not None else ""
+        if notes is None or node not in self.passed:
+            return (text, "here", (), "") if text else ("", NOT_YET, (), "")
+        if notes.grad is None:
+            return text or NOT_KEPT, "here", (), ""
+        grad = array_text(peek(notes.grad))
+        if t is None:
+            return grad, "here", _terms(notes), ""
+        return grad, "here", _terms(notes), "" if text == grad else text or "None"
+
+    # ------------------------------------------------------------------------------------------ edges
+    def _connect(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> None:
+        """The edges into one operation."""
+        labels = self.wish.sense == "backward" or (node in self.passed and self.wish.grads)
+        operands = [self._operand(x) for x in inputs] if labels else []
+        output = self._operand((node, 0, None)) if labels else Operand()
+        swapped = node.op.base.name == "rsub"  # b − a: shown in this order
+        for position, (key, number_of_output, _) in enumerate(inputs):
+            if key is None:
+                continue
+            takes = isinstance(key, Node)
+            text = (
+                label(node.op.base, position, operands, output, getattr(node, "p", None))
+                if labels and takes
+                else ""
+            )
+            passed = self._contribution(node, position, key) if takes else ""
+            self.edges.append(
+                GraphEdge(
+                    self.ids[key],
+                    self.ids[node],
+                    text,
+                    1 - position if swapped else position,
+                    number_of_output,
+                    passed,
+                )
+            )
+
+    def _contribution(self, node: Node, position: int, source: Node) -> str:
+        if source.notes is not None and self.wish.grads:
+            for consumer, i, value in source.notes.received:
+                if consumer is node and i == position and value is not None:
+                    return array_text(peek(value))
+        return ""
+
+    def _operand(self, x: tuple[Any, int, Any]) -> Operand:
+        """An input as a formula names it."""
+        key, output, extra = x
+        if key is None:
+            return Operand("", extra)
+        if not isinstance(key, Node):
+            t, value, _ = extra
+            return Operand(self.names.of_tensor(t) if t is not None else "", peek(value))
+        notes = kept(key)
+        value = notes.value if notes is not None else None
+        if isinstance(value, list):
+            value = value[output]
+        name = self._name(key, output) or (self.names.of_tensor(key.variable) if key.op is None else "")
+        return Operand(name, peek(value), "" if key.op is None else key.op.base.name)
+
+
+def _terms(notes: Any) -> tuple[str, ...]:
+    """The contributions that were added up, in the order of the consumers; () unless there are several small ones."""
+    received = sorted(notes.received, key=lambda entry: (entry[0].seq, entry[1]))
+    texts = [array_text(peek(value)) for _, _, value in received if value is not None]
+    if (
+        len(texts) < 2
+        or len(texts) < len(received)
+        or sum(map(len, texts)) > 30
+        or any("\n" in t for t in texts)
+    ):
+        return ()
+    return tuple(texts)
+
+
+def _sign(op: Any, inputs: list[tuple[Any, int, Any]]) -> str:
+    """The operation's sign, with a number among its inputs written in: × 2, 1 −, x²."""
+    sign: str = op.base.symbol
+    numbers = [(i, extra) for i, (key, _, extra) in enumerate(inputs) if key is None and extra is not None]
+    if len(inputs) != 2 or len(numbers) != 1:
+        return sign
+    position, value = numbers[0]
+    text = number(value)
+    if sign == "^":
+        if position:
+            return f"x{_RAISED[int(value)]}" if value in range(2, 10) else f"x^{text}"
+        return f"{text}^x"
+    first = (position == 0) != (op.base.name == "rsub")
+    return f"{text} {sign}" if first else f"{sign} {text}"
+
+
+def _shapes(node: Node) -> list[tuple[int, ...]]:
+    """The shapes of a node's outputs."""
+    made: Any = getattr(node, "sy", ())
+    return [tuple(shape) for shape in made] if node.op.outputs else [tuple(made)]
+
+
+def _facts(notes: Any, t: Tensor | None) -> dict[str, Any]:
+    """Shape, dtype and device: as recorded, else as the tensor that is still alive says."""
+    if notes is not None:
+        return {"shape": tuple(notes.shape), "dtype": _dtype(notes.dtype), "device": _device(notes.device)}
+    if t is not None:
+        return {"shape": tuple(t.raw.shape), "dtype": _dtype(t.raw.dtype), "device": _device(t.device)}
+    return {}
+
+
+def _dtype(numpy_dtype: Any) -> str:
+    return str(dtypes.of(numpy_dtype).name)
+
+
+def _device(where: Any) -> str:
+    return f"{where} (simulated)" if where.type != "cpu" and devices.is_simulated() else str(where)
+
+
+def _alt(nodes: tuple[GraphNode, ...]) -> str:
+    """What those read who don't see the picture: '2 leaves, 3 operations. y is 10; gradient of x1 is 7, of x2 2.'"""
+    parts = []
+    for node in nodes:
+        if node.role == OUTPUT and node.value and "\n" not in node.value:
+            parts.append(f"{node.name or 'the output'} is {node.value}")
+    leaves = [node for node in nodes if node.role == LEAF and node.name]
+    grads = [(n.name, n.grad) for n in leaves if n.grad_state == "here" and "\n" not in n.grad][:4]
+    if grads:
+        (first, value), *others = grads
+        parts.append(", of ".join([f"gradient of {first} is {value}"] + [f"{n} {g}" for n, g in others]))
+    elif any(node.grad_state == NOT_YET for node in nodes):
+        parts.append("no gradient yet")
+    return f"{head_count(nodes)}. {'; '.join(parts)}." if parts else f"{head_count(nodes)}."

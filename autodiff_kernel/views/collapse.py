@@ -1,0 +1,159 @@
+"""Fewer boxes for a large graph: by module, then by repetition (×12), then in stretches of equal length.
+
+Operations are merged in stretches that follow each other in the order of evaluation, so what comes out has no cycles.
+A leaf that only one group uses goes into it where it has no name or there are too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .model import DATA, GROUP, LEAF, OUTPUT, GraphEdge, GraphNode, GraphView, counted
+
+_PERIOD = 64  # operations of the longest step that is looked for
+_SHOWN = 4  # operations that a group names
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Some operations in a row: their numbers in the view, and how often the first of them repeat."""
+
+    ids: list[int]
+    times: int = 1
+    name: str = ""
+
+
+def collapse(view: GraphView, limit: int) -> GraphView:
+    """The view with at most `limit` boxes, or as few as it can have; it says what was merged."""
+    if len(view.nodes) <= limit:
+        return view
+    operations = [node.id for node in view.nodes if node.role not in (LEAF, DATA, OUTPUT)]
+    ways = [*_by_module(view, operations), _by_repetition(view, operations)]
+    length = 2
+    while length <= 2 * len(operations):
+        ways.append([_Stretch(operations[i : i + length]) for i in range(0, len(operations), length)])
+        length *= 2
+    merged = view
+    for stretches in ways:
+        for swallow in (False, True):  # leaves go into their group only if there is no room for them
+            merged = _merge(view, stretches, swallow)
+            if len(merged.nodes) <= limit:
+                return merged
+    return merged
+
+
+def _by_module(view: GraphView, operations: list[int]) -> Iterator[list[_Stretch]]:
+    """Operations of one module (or scope) together: the deepest modules first, then the ones around them."""
+    for depth in range(max((len(view.nodes[i].scope) for i in operations), default=0), 0, -1):
+        stretches: list[_Stretch] = []
+        for i in operations:
+            scope = view.nodes[i].scope[:depth]
+            name = ".".join(scope)
+            if scope and stretches and stretches[-1].name == name:
+                stretches[-1].ids.append(i)
+            else:
+                stretches.append(_Stretch([i], name=name))
+        yield stretches
+
+
+def _by_repetition(view: GraphView, operations: list[int]) -> list[_Stretch]:
+    """Steps that repeat: the same operations on the same shapes from the same lines, three times or more."""
+    kinds: dict[object, int] = {}
+    tokens = []
+    for i in operations:
+        node = view.nodes[i]
+        tokens.append(kinds.setdefault((node.op, node.symbol, node.shape, node.line), len(kinds)))
+    stretches, i = [], 0
+    while i < len(tokens):
+        times, period = _repeats(tokens, i)
+        stretches.append(_Stretch(operations[i : i + times * period], times))
+        i += times * period
+    return stretches
+
+
+def _repeats(tokens: list[int], i: int) -> tuple[int, int]:
+    """How often which number of tokens repeats from i on: what covers most, the shortest step of those."""
+    best = (1, 1)
+    for period in range(1, min(_PERIOD, (len(tokens) - i) // 3) + 1):
+        step, times = tokens[i : i + period], 1
+        while tokens[i + times * period : i + (times + 1) * period] == step:
+            times += 1
+        if times >= 3 and times * period > best[0] * best[1]:
+            best = (times, period)
+    return best
+
+
+def _merge(view: GraphView, stretches: list[_Stretch], swallow: bool) -> GraphView:
+    """Draw each stretch as one group. Leaves that only one group uses go into it; named ones only with `swallow`."""
+    group = {i: k for k, stretch in enumerate(stretches) for i in stretch.ids}
+    users: dict[int, set[int]] = {}
+    for edge in view.edges:
+        if view.nodes[edge.source].role in (LEAF, DATA) and (swallow or not view.nodes[edge.source].name):
+            users.setdefault(edge.source, set()).add(group.get(edge.target, -1))
+    inside: dict[int, int] = {}  # leaf -> the one group it disappears in
+    for leaf, groups in users.items():
+        only = next(iter(groups))
+        if len(groups) == 1 and only >= 0 and len(stretches[only].ids) > 1:
+            inside[leaf] = only
+    new: dict[int, int] = {}
+    nodes: list[GraphNode] = []
+    for node in view.nodes:
+        k = group.get(node.id, -1)
+        if node.id in inside:
+            continue
+        if k >= 0 and len(stretches[k].ids) > 1:
+            if node.id == stretches[k].ids[-1]:
+                absorbed = sum(1 for owner in inside.values() if owner == k)
+                nodes.append(_group(view, stretches[k], len(nodes), absorbed))
+                new.update(dict.fromkeys(stretches[k].ids, len(nodes) - 1))
+            continue
+        new[node.id] = len(nodes)
+        nodes.append(replace(node, id=len(nodes)))
+    edges: dict[tuple[int, int], GraphEdge] = {}
+    for edge in view.edges:
+        if edge.source in inside or new[edge.source] == new[edge.target]:
+            continue
+        ends = (new[edge.source], new[edge.target])
+        if nodes[ends[1]].role == GROUP and ends in edges:
+            edges[ends] = replace(edges[ends], count=edges[ends].count + 1)
+        else:
+            free = nodes[ends[1]].role == GROUP
+            key = ends if free else (ends[0], -1 - len(edges))
+            edges[key] = replace(edge, source=ends[0], target=ends[1], label="" if free else edge.label)
+    return _told(replace(view, nodes=tuple(nodes), edges=tuple(edges.values())), view)
+
+
+def _group(view: GraphView, stretch: _Stretch, number: int, leaves: int) -> GraphNode:
+    """The one box of a stretch: what it does, and the value that comes out of it."""
+    last = view.nodes[stretch.ids[-1]]
+    step = [view.nodes[i].op for i in stretch.ids[: len(stretch.ids) // stretch.times]]
+    what = " → ".join(step) if len(step) <= _SHOWN else counted(len(step), "operation")
+    return replace(
+        last,
+        id=number,
+        role=GROUP,
+        name=stretch.name or last.name,
+        op=what,
+        symbol="",
+        backward_name="",
+        terms=(),
+        count=stretch.times,
+        members=tuple(step),
+        absorbed=leaves,
+        mark="error" if any(view.nodes[i].mark for i in stretch.ids) else "",
+    )
+
+
+def _told(merged: GraphView, view: GraphView) -> GraphView:
+    """Say in a sentence what was merged."""
+    groups = [node for node in merged.nodes if node.role == GROUP]
+    operations = sum(node.count * len(node.members) for node in groups)
+    leaves = sum(node.absorbed for node in groups)
+    times = "; ×n marks a step that repeats n times" if any(node.count > 1 for node in groups) else ""
+    also = f" and {counted(leaves, 'input')} of theirs" if leaves else ""
+    told = (
+        f"{counted(operations, 'operation')}{also} are drawn as {counted(len(groups), 'group')}{times}. "
+        f"limit={len(view.nodes)} draws them one by one."
+    )
+    return replace(merged, left_out=told)
