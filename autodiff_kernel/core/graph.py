@@ -428,6 +428,8 @@ def saved_tensors(n: Node) -> Any:
         if value is not None:
             number = value.__class__ in (int, float, bool, complex)
             setattr(s, letter, value if number else wrap(value, getattr(n, edge, None), getattr(n, "v" + letter, None)))
+        elif hasattr(n, letter):  # an input that was left out
+            setattr(s, letter, None)
     if getattr(n, "x", None) is not None:
         s.x = [wrap(v, e) for v, e in zip(n.x, n.edges)]
     y = getattr(n, "y", None)

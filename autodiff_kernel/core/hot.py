@@ -23,6 +23,8 @@ ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 
 def unary(op: Op) -> Any:
     """The method of a row with one input and no parameters."""
+    if not op.differentiable:
+        return lambda self: op(self)
     fwd, (_, (keep_a, _, _, keep_y), *_) = op.fwd, op.keeps
 
     def method(self: Any) -> Any:
@@ -68,6 +70,8 @@ def unary(op: Op) -> Any:
 
 def binary(op: Op, floats: bool = False) -> Any:
     """The method of a row with two inputs that broadcast.  `floats`: integers need the slow path (division)."""
+    if not op.differentiable:
+        return lambda self, other: op(self, other) if isinstance(other, Tensor) else meet_other(op, self, other)
     fwd = op.fwd
     _, only_a, only_b, both, *_ = op.keeps
 

@@ -1,0 +1,109 @@
+"""Comparison: == != < <= > >= and what builds on them. Truth values have no gradient."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..api import attach, check_tensor, public
+from ..hot import binary
+from ..inplace import in_place
+from ..op import Op
+from ..tensor import Tensor
+from .forms import pair_names
+
+_ROWS = {
+    ("eq",): (operator.eq, "=", "equal"),
+    ("ne", "not_equal"): (operator.ne, "≠", "not equal"),
+    ("lt", "less"): (operator.lt, "<", "less"),
+    ("le", "less_equal"): (operator.le, "≤", "less or equal"),
+    ("gt", "greater"): (operator.gt, ">", "greater"),
+    ("ge", "greater_equal"): (operator.ge, "≥", "greater or equal"),
+}
+_EXAMPLES = {
+    "eq": "[False,  True, False]", "ne": "[ True, False,  True]", "lt": "[ True, False, False]",
+    "le": "[ True,  True, False]", "gt": "[False, False,  True]", "ge": "[False,  True,  True]",
+}  # fmt: skip
+
+
+def _make(names: tuple[str, ...], fwd: Any, symbol: str, words: str) -> Op:
+    name = names[0]
+    row = Op(name, fwd, spreads=True, types="same", symbol=symbol, latex=f"{{a}} {symbol} {{b}}",
+             doc=f"Whether each element is {words} to the other tensor's (or the number).".replace("less to", "less than").replace("greater to", "greater than"))  # fmt: skip
+    pair_names(
+        row, *names, numbers="second",
+        example=f">>> torch.{name}(torch.tensor([1, 2, 3]), 2)\ntensor({_EXAMPLES[name]})",
+    )  # fmt: skip
+    attach(f"__{name}__", binary(row))
+    return row
+
+
+eq, ne, lt, le, gt, ge = [_make(names, *rest) for names, rest in _ROWS.items()]
+
+
+@public(method=True)
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether both tensors have the same shape and the same elements.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
+    True
+    """
+    check_tensor("equal", input)
+    check_tensor("equal", other, "other", 2)
+    return input.raw.shape == other.raw.shape and bool(eq(input, other).raw.all())
+
+
+def _isclose(a: Any, b: Any, p: Any) -> Any:
+    rtol, atol, equal_nan = p
+    close = a == b
+    if equal_nan and a.dtype.kind in "fc":
+        close = close | ((a != a) & (b != b))
+    if rtol == 0 and atol == 0:
+        return close
+    if a.dtype.kind in "biu":
+        a, b = a.astype(np.float64), b.astype(np.float64)
+    apart = abs(a - b)
+    return close | (np.isfinite(apart) & (apart <= atol + abs(rtol * b)))
+
+
+isclose_row = Op("isclose", _isclose, params=True, spreads=True, symbol="≈",
+                 doc="Whether each element is close to the other tensor's: |a − b| ≤ atol + rtol·|b|.")  # fmt: skip
+
+
+@public()
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Whether |input − other| ≤ atol + rtol · |other|, element by element; nan is close to nan if `equal_nan`.
+
+    Raises RuntimeError for tensors of different dtypes and for negative tolerances.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
+    tensor([ True, False])
+    """
+    check_tensor("isclose", input)
+    check_tensor("isclose", other, "other", 2)
+    if input.raw.dtype != other.raw.dtype:
+        raise RuntimeError(f"{input.dtype.scalar_type} did not match {other.dtype.scalar_type}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+    return isclose_row(input, other, p=(rtol, atol, equal_nan))
+
+
+@public()
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether |input − other| ≤ atol + rtol · |other| holds for all elements.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.allclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.]))
+    True
+    """
+    return bool(isclose(input, other, rtol, atol, equal_nan).raw.all())
+
+
+_ = in_place

@@ -1,0 +1,132 @@
+"""What the element-by-element families share: results of the right kind, refusals, public forms of pairs."""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import dtype as dtypes
+from ..api import FUNCTIONS, attach, check_tensor, document, into
+from ..hot import binary
+from ..inplace import in_place
+from ..op import TABLE, Op
+from ..tensor import Tensor
+
+ndarray = np.ndarray
+
+
+def settle(y: Any) -> Any:
+    """A 0-d array of the CPU as the NumPy scalar that it is here (`np.where` of scalars gives arrays)."""
+    return y[()] if y.__class__ is ndarray and not y.ndim else y
+
+
+def refuse(kernel: str, raw: Any) -> NoReturn:
+    """PyTorch's error for a dtype that an operation does not take."""
+    name = dtypes.of(raw.dtype).scalar_type
+    raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+
+
+def floats_only(kernel: str, fwd: Callable[..., Any]) -> Callable[..., Any]:
+    """`fwd`, refusing integers and truth values."""
+
+    def checked(a: Any, *rest: Any) -> Any:
+        if a.dtype.kind not in "fcV":  # V: bfloat16
+            refuse(kernel, a)
+        return fwd(a, *rest)
+
+    return checked
+
+
+def numbers_only(kernel: str, fwd: Callable[..., Any]) -> Callable[..., Any]:
+    """`fwd`, refusing truth values."""
+
+    def checked(a: Any, *rest: Any) -> Any:
+        if a.dtype.kind == "b":
+            refuse(kernel, a)
+        return fwd(a, *rest)
+
+    return checked
+
+
+def undefined(name: str) -> Callable[..., Any]:
+    """The rule of an operation that PyTorch does not differentiate."""
+
+    def rule(g: Any, n: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+def _zeros_like(a: Any) -> Any:
+    return settle(np.zeros_like(a))
+
+
+# What rules give for a derivative that is zero: g * 0 would be nan where g is infinite.
+zeros_like = Op("zeros_like", _zeros_like, doc="Zeros of the same shape.")
+
+
+def zero(g: Any, n: Any) -> Any:
+    """The rule of a function that is constant wherever it has a derivative."""
+    return zeros_like(g)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """In rules: a where the condition holds, else b."""
+    return TABLE["where"](condition, a, b)
+
+
+def pair_names(
+    op: Op,
+    *names: str,
+    numbers: str = "",
+    inplace: bool = True,
+    number_row: Op | None = None,
+    second: str = "other",
+    example: str = "",
+) -> Any:
+    """Function, method and in-place form of a row with two inputs; returns the method.
+
+    numbers: which operands may be Python numbers: "" (none), "second" or "both".  number_row: the row to use where
+    the second one is.  second: PyTorch's name of the second argument.
+    """
+    first = names[0]
+    fast = binary(op)
+    with_number = fast if number_row is None else binary(number_row)
+
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return fast(self, other)
+        result = with_number(self, other) if numbers else NotImplemented
+        if result is NotImplemented:
+            check_tensor(first, other, second, 2)
+        return result
+
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if not isinstance(input, Tensor):
+            if numbers != "both" or not isinstance(other, Tensor) or not isinstance(input, (int, float, complex)):
+                check_tensor(first, input)
+            return into(out, op(input, other))
+        return method(input, other) if out is None else into(out, method(input, other))
+
+    if second != "other":
+        function = renamed(function, second)
+    document(function, first, op, f"{first}(input, {second}) -> Tensor", example)
+    document(method, first, op, f"x.{first}({second}) -> Tensor", example)
+    changed = in_place(method, op) if inplace else None
+    for name in names:
+        FUNCTIONS[name] = function
+        attach(name, method)
+        if changed is not None:
+            attach(name + "_", changed)
+    return method
+
+
+def renamed(function: Any, second: str) -> Any:
+    """A function of (input, other) whose second argument has another name."""
+
+    def named(input: Any, *values: Any, out: Any = None, **words: Any) -> Any:
+        if second in words:
+            values = (*values, words.pop(second))
+        return function(input, *values, out=out, **words)
+
+    return named
