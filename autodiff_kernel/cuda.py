@@ -20,7 +20,7 @@ from .core.memory_pool import readable
 
 # ---------------------------------------------------------------- which GPUs there are
 def is_available() -> bool:
-    """Whether there is a GPU, real or simulated. Never raises."""
+    """Whether there is a GPU, real or simulated."""
     return devices.cuda_count() > 0
 
 

@@ -140,14 +140,12 @@ def _gpu_number(number: int) -> int:
 
 
 CPU = _intern("cpu", None)
-_cuda: list[device] = []
+_cuda = [_intern("cuda", index) for index in range(64)]
 
 
 def cuda(index: int) -> device:
     """The device `cuda:index`, whether there is such a GPU or not."""
-    while len(_cuda) <= index:
-        _cuda.append(_intern("cuda", len(_cuda)))
-    return _cuda[index]
+    return _cuda[index] if index < 64 else _intern("cuda", index)
 
 
 # ---------------------------------------------------------------- which device is meant
