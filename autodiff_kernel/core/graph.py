@@ -57,7 +57,13 @@ class Node:
     notes: "Notes | None"
 
     def name(self) -> str:
-        """PyTorch's name of the node, such as 'MulBackward0'."""
+        """PyTorch's name of the node: 'MulBackward0', or 'torch::autograd::AccumulateGrad' for a leaf's."""
+        title = self.title
+        return title if "Backward" in title else f"torch::autograd::{title}"
+
+    @property
+    def title(self) -> str:
+        """The name as it is printed: without the namespace."""
         return "AccumulateGrad" if self.op is None else self.op.node_name(getattr(self, "p", None))
 
     @property
@@ -72,7 +78,7 @@ class Node:
         (PyTorch keeps such a tensor alive here; our graph does not, so its gradient is lost with it.)
         """
         if self.op is not None:
-            raise AttributeError(f"only AccumulateGrad has a variable; this is {self.name()}")
+            raise AttributeError(f"only AccumulateGrad has a variable; this is {self.title}")
         return self.leaf()
 
     @property
@@ -81,7 +87,7 @@ class Node:
         return take_notes(self).metadata
 
     def __repr__(self) -> str:
-        return f"<{self.name()}>"
+        return f"<{self.title}>"
 
 
 class Notes:
@@ -372,7 +378,7 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
     from .tensor import type_name
 
     kind = f"[{type_name(value)} {list(np.shape(value))}]"
-    output = f", which is output 0 of {n.name()}," if letter == "y" else ""
+    output = f", which is output 0 of {n.title}," if letter == "y" else ""
     role = {"y": "its own output", "x": f"its input {i + 1}"}.get(letter, f"its {'first second third'.split()['abc'.find(letter)]} input")
     lines: list[tuple[str, Any]] = []
     if n.notes is not None and n.notes.place is not None:

@@ -84,6 +84,8 @@ def tracks(self: Tensor, args: Any, kwargs: Any) -> bool:
     """Would an operation on these record a node?"""
     if self.node is not None:
         return True
+    if self.family.__class__ is View and self.family.base.node is not None:
+        return True
     for x in (*args, *kwargs.values()):
         if isinstance(x, Tensor):
             if x.node is not None:
@@ -153,8 +155,8 @@ def check_allowed(t: Tensor) -> None:
     n = t.node
     family = t.family
     if family.__class__ is View:
-        if family.made != "grad" and (family.base.node is not None or n is not None or family.made == "no_grad"):
-            raise forbidden_view(family, n, "is a view and is being modified inplace.")
+        if family.made != "grad":
+            raise forbidden_view(family, n)
         if n is not None and family.base.is_leaf:
             raise explain(
                 RuntimeError,
@@ -176,23 +178,26 @@ def check_allowed(t: Tensor) -> None:
         )
 
 
-def forbidden_view(family: View, n: Node | None, what: str) -> RuntimeError:
+def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> RuntimeError:
+    """The error for a view that autograd cannot follow, when it is changed itself or (indirect) through its base."""
+    how = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
     if family.made == "several":
-        name = n.left.name() if n is not None and n.op is not None and n.op.picks and n.left else "UnbindBackward0"
-        number = n.p if n is not None and n.op is not None and n.op.picks else family.chain[-1][1][1]
+        picked = n is not None and n.op is not None and n.op.picks and n.left is not None
+        op, (_, number) = family.chain[-1]
+        title = n.left.title if picked else op.node_name(None)  # type: ignore[union-attr]
         return explain(
             RuntimeError,
-            f"Output {number} of {name} {what} This view is the output of a function that returns multiple views. Such "
-            "functions do not allow the output views to be modified inplace. You should replace the inplace operation "
-            "by an out-of-place one.",
+            f"Output {number} of {title.partition('Backward')[0]} is a view and {how}. This view is the output of a function that returns multiple "
+            "views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
+            "operation by an out-of-place one.",
             node=n,
         )
     return explain(
         RuntimeError,
-        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
-        "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-        "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-        "you want the inplace to be tracked).",
+        f"A view was created in no_grad mode and {how} with grad mode enabled. Given that this use case is ambiguous and "
+        "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
+        "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+        "to be tracked).",
         node=n,
     )
 
@@ -290,7 +295,7 @@ copy_slices = Op(
 
 
 def _stale(g: Any, n: Any) -> Any:
-    raise forbidden_view(n.p, None, "is a view and its base or another view of its base has been modified inplace.")
+    raise forbidden_view(n.p, None, indirect=True)
 
 
 stale = Op("stale_view", lambda a, p: a, a=_stale, mode="linear", params=True, node="StaleView",

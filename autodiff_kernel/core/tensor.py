@@ -400,7 +400,7 @@ class Tensor:
         return format_tensor(
             self.raw,
             requires_grad=self.node is not None,
-            grad_fn_name=None if fn is None else fn.name(),
+            grad_fn_name=None if fn is None else fn.title,
             device=None if d.type == "cpu" else str(d),
             to_host=devices.to_numpy,
         )

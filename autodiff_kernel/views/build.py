@@ -16,7 +16,7 @@ from autodiff_kernel.core.tensor import Tensor
 
 from .model import DATA, LEAF, OP, OUTPUT, GraphEdge, GraphNode, GraphView, head_count
 from .names import Names
-from .partials import Operand, label
+from .partials import Operand, formula, label
 from .style import NOT_RECORDED, NOT_YET, array_text, number
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -234,7 +234,7 @@ class _Builder:
             len(self.nodes),
             LEAF,
             name=self._name(node) or (self.names.of_tensor(t) if t is not None else ""),
-            backward_name=node.name(),
+            backward_name=node.title,
             value=self._text(value),
             grad=grad,
             grad_state=state,
@@ -261,7 +261,7 @@ class _Builder:
             name=", ".join(dict.fromkeys(name for name in outputs if name)) or self.w.get(node, ""),
             op=op.base.name.removesuffix("_number"),
             symbol=_sign(op, inputs),
-            backward_name=node.name(),
+            backward_name=node.title,
             value="" if value is None and notes is not None else self._text(value),
             grad=grad,
             grad_state=state,
@@ -333,6 +333,8 @@ class _Builder:
                 else ""
             )
             passed = self._contribution(node, position, key) if takes else ""
+            if self.wish.sense == "backward" and passed:
+                text = self._step(node, position, operands, output, passed) or text
             self.edges.append(
                 GraphEdge(
                     self.ids[key],
@@ -343,6 +345,22 @@ class _Builder:
                     passed,
                 )
             )
+
+    def _step(self, node: Node, position: int, operands: list[Operand], output: Operand, passed: str) -> str:
+        """The chain rule along one edge, in single numbers: '2 · x2 = 6'."""
+        notes = kept(node)
+        words = formula(node.op.base, position, operands, output)
+        if (
+            not words
+            or notes is None
+            or notes.grad is None
+            or np.ndim(notes.grad)
+            or isinstance(notes.grad, list)
+        ):
+            return ""
+        if len(passed) > 18 or "\n" in passed:
+            return ""
+        return f"{number(peek(notes.grad))} · {words} = {passed}".replace("-", "−")
 
     def _contribution(self, node: Node, position: int, source: Node) -> str:
         if source.notes is not None and self.wish.grads:
