@@ -147,9 +147,9 @@ def integers(engine: Engine, count: int, dtype: Any, low: int, high: int) -> Arr
     """Whole numbers from low to high - 1 of any real `dtype`, shape (count,); all 64 bits where high is 2^63."""
     low, high = _counted(np.dtype(dtype), low, high)
     span = high - low
-    if span >= 2**64:
-        numbers = engine.wide(count)
-    elif span < 2**28:
+    if span == 2**64:
+        return engine.wide(count).view(np.int64).astype(dtype)
+    if span < 2**28:
         numbers = engine.words(count) % _U64(span)
     else:
         numbers = engine.wide(count) % _U64(span)

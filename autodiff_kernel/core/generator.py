@@ -32,6 +32,10 @@ class Generator(Engine):
         """The device whose tensors this generator fills."""
         return self._device
 
+    def __repr__(self) -> str:
+        # Without the address that PyTorch shows: `torch.manual_seed(0)` at the end of a cell prints this.
+        return f"<torch.Generator of {self._device}, seed {self.initial_seed()}>"
+
     def get_state(self) -> Any:
         """The whole state as a uint8 tensor of shape (5056,), byte for byte PyTorch's."""
         return wrap(super().get_state())
