@@ -218,14 +218,14 @@ def _real_gpus() -> _Gpus:
         why = "CuPy is not installed (pip install cupy-cuda12x, or cupy-cuda13x)"
         return _Gpus(None, 0, error=AssertionError, missing=f"Torch not compiled with CUDA enabled: {why}")
     try:
-        count = cupy.cuda.runtime.getDeviceCount()
-        why = "CUDA finds no GPU"
-    except cupy.cuda.runtime.CUDARuntimeError as e:
-        count, why = 0, f"the NVIDIA driver is missing or too old ({str(e).partition(':')[0]})"
+        count, missing = cupy.cuda.runtime.getDeviceCount(), "No CUDA GPUs are available"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        code = str(error).partition(":")[0]
+        count, missing = 0, f"Found no NVIDIA driver on your system, or one that is too old ({code})"
     if count:
         _modules[cupy.ndarray] = cupy
         gpu_memory.watch(cupy)
-    return _Gpus(cupy, count, missing=f"Found no NVIDIA driver on your system, or no CUDA device: {why}")
+    return _Gpus(cupy, count, missing=missing)
 
 
 def _simulated_gpus(count: int) -> _Gpus:
