@@ -1,0 +1,189 @@
+"""The magics in a real kernel: what each shows, writes and gives back, and what it says of bad input."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kernels import Answer, Kernel, kernel
+
+SETUP = """
+x1 = torch.tensor(2., requires_grad=True)
+x2 = torch.tensor(3., requires_grad=True)
+y = x1 * x2 + x1 ** 2
+def f(a, b):
+    return a * b + a ** 2
+"""
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Kernel]:
+    with kernel("autodiff") as running:
+        running.run(SETUP)
+        yield running
+
+
+def view(answer: Answer) -> dict[str, str]:
+    assert answer.reply["status"] == "ok", answer.reply
+    [shown] = answer.of("display_data")
+    data: dict[str, str] = shown["data"]
+    return data
+
+
+def lines(answer: Answer) -> list[str]:
+    return view(answer)["text/plain"].splitlines()
+
+
+def complaint(answer: Answer, kind: str = "UsageError") -> str:
+    [error] = answer.of("error")
+    assert error["ename"] == answer.reply["ename"] == kind
+    return str(error["evalue"])
+
+
+def test_graph_shows_a_picture_with_a_text_and_an_alternative(shell: Kernel) -> None:
+    answer = shell.run("%graph y")
+    data = view(answer)
+    assert sorted(data) == ["image/svg+xml", "text/html", "text/plain"]
+    assert data["text/plain"].startswith("Graph of y\n")
+    assert "x1" in data["text/plain"]
+    assert "<img src='data:image/svg+xml;base64," in data["text/html"]
+    assert "y is 10" in answer.of("display_data")[0]["metadata"]["text/html"]["alt"]
+
+
+def test_graph_shows_the_gradients_after_backward(shell: Kernel) -> None:
+    told = shell.run(SETUP + "y.backward()\n%graph y").of("display_data")[0]["data"]["text/plain"]
+    assert "3 + 4 = 7" in told
+
+
+def test_graph_of_an_expression_keeps_minus_signs_and_evaluates_once(shell: Kernel) -> None:
+    shell.run("calls = []\ndef g(x):\n    calls.append(1)\n    return x")
+    assert lines(shell.run("%graph g(x1) - x2"))[0] == "Graph of sub"
+    assert shell.run("len(calls)").results == ["1"]
+
+
+def test_graph_gives_the_result_back(shell: Kernel) -> None:
+    answer = shell.run("shown = %graph -r y\ntype(shown).__name__, shown.model.title")
+    assert answer.results == ["('GraphResult', 'Graph of y')"]
+    assert answer.of("display_data") == []
+    assert shell.run("shown = %graph y -r\ntype(shown).__name__").results == ["'GraphResult'"]
+
+
+def test_a_minus_and_a_letter_is_a_subtraction_where_there_is_such_a_variable(shell: Kernel) -> None:
+    told = lines(shell.run("r = torch.tensor(1., requires_grad=True)\n%graph y -r"))
+    assert told[0] == "Graph of sub"
+    shell.run("del r")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "html", "txt", "dot"])
+def test_graph_writes_a_file(shell: Kernel, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"the graph.{suffix}"
+    answer = shell.run(f"%graph y -o '{file}'")
+    assert answer.text() == f"wrote {file}\n"
+    assert "x1" in file.read_text(encoding="utf-8")
+
+
+def test_graph_refuses_a_suffix_it_cannot_write(shell: Kernel, tmp_path: Path) -> None:
+    assert ".svg" in complaint(shell.run(f"%graph y -o '{tmp_path / 'graph.xyz'}'"))
+
+
+def test_graph_inside_a_function_sees_its_names(shell: Kernel) -> None:
+    told = lines(shell.run("def h():\n    inner = x1 * 5\n    %graph inner\nh()"))
+    assert told[0] == "Graph of inner"
+
+
+def test_graph_as_a_cell_runs_the_cell_and_draws_its_last_value(shell: Kernel) -> None:
+    told = lines(shell.run("%%graph\nz = x1 * 3\nz.exp()"))
+    assert "line 2" in next(line for line in told if "z = x1" in line)
+    assert "line 3" in next(line for line in told if "exp(z)" in line)
+    assert shell.run("z.item()").results == ["6.0"]
+
+
+def test_graph_as_a_cell_draws_what_its_line_names(shell: Kernel) -> None:
+    assert lines(shell.run("%%graph z\nz = x1 * 3\n'not this'"))[0] == "Graph of z"
+
+
+def test_graph_as_a_cell_without_a_value_says_how_to_name_one(shell: Kernel) -> None:
+    assert "name what to draw: %%graph y" in complaint(shell.run("%%graph\nz = x1 * 3"))
+
+
+def test_an_error_in_a_graph_cell_is_the_cells_own(shell: Kernel) -> None:
+    answer = shell.run("%%graph\nz = x1 * 3\n1 / 0")
+    assert complaint(answer, "ZeroDivisionError") == "division by zero"
+    assert "Cell" in answer.of("error")[0]["traceback"][-2]
+
+
+def test_graph_of_what_has_no_graph(shell: Kernel) -> None:
+    answer = shell.run("plain = torch.ones(2)\n%graph plain")
+    told = complaint(answer, "RuntimeError")
+    assert told.startswith("plain has no graph")
+    assert "requires_grad=True" in told
+    assert "What to do:" in answer.of("display_data")[0]["data"]["text/html"]
+
+
+def test_graph_of_what_is_no_tensor(shell: Kernel) -> None:
+    assert "got int" in complaint(shell.run("%graph 3"))
+    assert complaint(shell.run("%graph nosuch"), "NameError") == "name 'nosuch' is not defined"
+
+
+def test_trace_shows_the_table(shell: Kernel) -> None:
+    told = lines(shell.run("%trace f(2., 3.)"))
+    assert told[0].startswith("Evaluation trace of f(2, 3)")
+    assert told[-1].split()[:6] == ["w5", "=", "w3", "+", "w4", "10"]
+
+
+def test_trace_takes_seeds_and_leaves_adjoints_out(shell: Kernel) -> None:
+    told = lines(shell.run("%trace --forward --seeds '[(.6, .8)]' f(2., 3.)"))
+    assert told[-1].split() == ["w5", "=", "w3", "+", "w4", "10", "5.8"]
+
+
+def test_trace_evaluates_arguments_as_python_does(shell: Kernel) -> None:
+    told = lines(shell.run("point = (2., 3.)\n%trace f(*point)"))
+    assert told[-1].split()[5] == "10"
+
+
+def test_an_error_in_a_traced_function_is_its_own(shell: Kernel) -> None:
+    shell.run("def wrong(a):\n    return a + undefined")
+    assert complaint(shell.run("%trace wrong(2.)"), "NameError") == "name 'undefined' is not defined"
+
+
+def test_place_shows_all_tensors_or_those_named(shell: Kernel) -> None:
+    everything = view(shell.run("%place"))["text/plain"]
+    assert "x1" in everything and "x2" in everything
+    one = view(shell.run("%place x2"))["text/plain"]
+    assert "x2" in one and "x1" not in one
+
+
+def test_place_suggests_a_name(shell: Kernel) -> None:
+    shell.run("weights = torch.ones(3)")
+    assert complaint(shell.run("%place weihgts")).endswith("did you mean 'weights'?")
+
+
+def test_simulated_gpus_come_and_say_so(shell: Kernel) -> None:
+    assert shell.run("%simulate_gpu 2\ntorch.cuda.device_count()").results == ["2"]
+    assert (
+        "cuda:1 (simulated)"
+        in view(shell.run("far = torch.ones(3, device='cuda:1')\n%place far"))["text/plain"]
+    )
+
+
+def test_interrupting_a_long_backward_leaves_every_tensor_usable(shell: Kernel) -> None:
+    shell.run(
+        "def endless(g):\n    import time\n    print('backward runs', flush=True)\n    while True: time.sleep(.01)"
+    )
+    shell.run(
+        "p = torch.ones(3, requires_grad=True)\nq = p * 2\n_ = q.register_hook(endless)\ns = (q * q).sum()"
+    )
+    request = shell.client.execute("s.backward()")
+    while shell.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+        pass
+    shell.manager.interrupt_kernel()
+    assert shell.collect(request).reply["ename"] == "KeyboardInterrupt"
+    assert shell.run("t = (p * p).sum(); t.backward(); p.grad").results == ["tensor([2., 2., 2.])"]
+
+
+def test_the_outputs_are_the_same_in_a_new_kernel(shell: Kernel) -> None:
+    cell = SETUP + "y.backward()\n%graph y\n%trace f(2., 3.)"
+    told = []
+    for _ in range(2):
+        with kernel("autodiff") as running:
+            told.append([output["data"] for output in running.run(cell).of("display_data")])
+    assert told[0] == told[1]
