@@ -503,6 +503,11 @@ def asnumpy(x: SimulatedArray) -> ndarray:
     return x._held.copy()
 
 
+def as_strided(x: SimulatedArray, shape: tuple[int, ...], strides: tuple[int, ...]) -> SimulatedArray:
+    """A view of the array's memory with any shape and strides (in bytes)."""
+    return _view(np.lib.stride_tricks.as_strided(x._held, shape, strides), x)
+
+
 def shares_memory(a: SimulatedArray, b: SimulatedArray) -> bool:
     return a._gpu is b._gpu and np.may_share_memory(a._held, b._held) and np.shares_memory(a._held, b._held)
 
