@@ -4,6 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from record_picture import PICTURE, picture
+
 from autodiff_kernel.cli import _parser
 from autodiff_kernel.jupyter.magics import LISTING
 from autodiff_kernel.views.trace import trace
@@ -23,6 +25,11 @@ def test_the_trace_is_what_it_prints() -> None:
 def test_every_picture_is_there() -> None:
     pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
     assert pictures and all((ROOT / picture).is_file() for picture in pictures)
+
+
+def test_the_picture_is_what_its_code_draws() -> None:
+    """After a change of how graphs are drawn: python tests/record_picture.py."""
+    assert PICTURE.read_text(encoding="utf-8") == picture()
 
 
 def test_the_extras_of_its_commands_exist() -> None:
