@@ -12,7 +12,16 @@ PACKAGE = Path(__file__).parents[1] / "autodiff_kernel"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A module may import from its own layer and from those below it.  What has no line here is one of PyTorch's modules.
-LAYERS = {"core": 0, "version": 0, "dialect": 0, "autograd": 1, "explain": 4, "views": 5, "jupyter": 6}
+LAYERS = {
+    "core": 0,
+    "version": 0,
+    "dialect": 0,
+    "autograd": 1,
+    "func": 1,
+    "explain": 4,
+    "views": 5,
+    "jupyter": 6,
+}
 PYTORCH, NAMESPACE, PROGRAMS = 2, 3, 7
 PROGRAM_FILES = ("cli", "__main__", "handout")
 
