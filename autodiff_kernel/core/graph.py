@@ -93,8 +93,8 @@ class Node:
 class Notes:
     """What only some nodes have: hooks, tensors that retain their gradient, and what recording keeps."""
 
-    __slots__ = ("hooks", "retain", "metadata", "recorded", "value", "shape", "dtype", "device", "grad", "received",
-                 "inputs", "place", "names", "__weakref__")  # fmt: skip
+    __slots__ = ("hooks", "retain", "metadata", "recorded", "value", "shape", "dtype", "device", "grad", "passed",
+                 "arriving", "inputs", "place", "names", "__weakref__")  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[Callable[[Any], Any]] = []  # gradient -> gradient or None
@@ -102,9 +102,19 @@ class Notes:
         self.metadata: dict[str, Any] = {}
         self.recorded = False
         self.value = self.shape = self.dtype = self.device = self.grad = self.place = None
-        self.received: list[tuple[Node, int, Any]] = []
+        self.arriving: list[tuple[weakref.ref[Node], int, Any]] = []  # contributions of the walk under way
+        self.passed: list[tuple[weakref.ref[Node], int, Any]] = []  # those of the last one
         self.inputs: tuple[Any, ...] = ()
         self.names: tuple[str, ...] = ()
+
+    @property
+    def received(self) -> list[tuple[Node, int, Any]]:
+        """The contributions that the last backward added up here: (consumer, which input of it, copy or None).
+
+        Consumers are held weakly: a node that held them would close a cycle, and a leaf that is used in every step of
+        a training would keep all their graphs.
+        """
+        return [(n, i, x) for n, i, x in ((ref(), i, x) for ref, i, x in self.passed) if n is not None]
 
     @property
     def line(self) -> tuple[str, int, str] | None:
@@ -298,7 +308,7 @@ def _pairs(
                 x = unbroadcast(x, shape)
         out.append((e, x))
         if e.notes is not None and e.notes.recorded:
-            e.notes.received.append((n, i, small(x)))
+            e.notes.arriving.append((weakref.ref(n), i, small(x)))
     return out
 
 
@@ -320,6 +330,7 @@ def visit(n: Node, g: Any) -> Any:
             add_grad(t, g if isinstance(g, (Tensor, list)) else _own(g))
     if notes.recorded:
         notes.grad = small(g)
+        notes.passed, notes.arriving = notes.arriving, []
     return g
 
 
