@@ -8,6 +8,8 @@ import pytest
 
 from autodiff_kernel.jupyter import kernelspec
 
+collect_ignore_glob = ["record_*.py"]  # scripts; some need PyTorch
+
 _session = ExitStack()
 
 
