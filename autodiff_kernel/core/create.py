@@ -150,6 +150,16 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     tensor([[1, 2],
             [3, 4]])
     """  # fmt: skip
+    kind = data.__class__
+    if dtype is None and device is None and (kind is list or kind is float):
+        # numbers as they stand in most code: the same result without looking at every case
+        if kind is float or data and all([x.__class__ is float for x in data]):
+            home = devices.default_device()
+            if home.type == "cpu":
+                raw = np.array(data, dtypes.get_default_dtype().np)
+                t = wrap(raw if kind is list else raw[()])
+                t._grad = None
+                return t.requires_grad_() if requires_grad else t
     if isinstance(data, Tensor):
         import warnings
 

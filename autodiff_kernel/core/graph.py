@@ -394,8 +394,9 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
     lines: list[tuple[str, Any]] = []
     if n.notes is not None and n.notes.place is not None:
         lines.append((f"saved by {n.op.name} in", n.notes.place))
-    lines.append(("changed in", version[2]))
-    writer = version[2].text if version[2] is not None else ""
+    place = places.place_of(version[2])
+    lines.append(("changed in", place))
+    writer = place.text if place is not None else ""
     return errors.explain(
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "

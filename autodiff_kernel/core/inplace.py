@@ -22,14 +22,16 @@ from .errors import explain
 from .graph import Node, new, tick, written
 from .op import Op, TABLE
 from .sharing import Family, View, replay, share, version_of
-from .tensor import Tensor, type_name, wrap
+from .tensor import Parameter, Tensor, type_name, wrap
 
 ndarray, generic = np.ndarray, np.generic
 
 
 def stamp(t: Tensor) -> None:
     """Note that t's memory is written now, by which line of the user's."""
-    v = version_of(t)
+    v = t.version
+    if v is None:
+        v = t.version = [0, 0, None]
     v[2] = places.here()
     v[0] = written[0] = tick()
     v[1] += 1
@@ -77,6 +79,59 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
     name = getattr(function, "__name__", "operation") + "_"
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place form of `{name[:-1]}`: changes this tensor and returns it."
+    return method
+
+
+def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Callable[..., Any]:
+    """The in-place form of +, -, *, /: straight into the memory where nothing rare is asked for.
+
+    Direct are arrays of one floating dtype and the target's shape, and numbers, on the CPU, where no graph is
+    recorded, or where it is and the row reads nothing (x.sub_(p) in a tracked function).
+    """
+    general = in_place(function, row)
+    _, only_a, _, both, *_ = row.keeps
+
+    def method(self: Tensor, other: Any, **scale: Any) -> Tensor:
+        a = self.raw
+        left = self.node
+        kind = other.__class__
+        if scale or a.__class__ is not ndarray or a.dtype.kind != "f" or self.is_dual:
+            return general(self, other, **scale)
+        if kind is Tensor or kind is Parameter:
+            b = other.raw
+            right = other.node
+            if b.__class__ is not ndarray or b.dtype is not a.dtype or b.shape != a.shape:
+                return general(self, other)
+        elif kind is float or kind is int:
+            b = other
+            right = None
+        else:
+            return general(self, other)
+        family = self.family
+        tracked = (left is not None or right is not None) and modes.is_grad_enabled()
+        if tracked:
+            if modes.special[0] or left is None or left.op is None or left.notes is not None:
+                return general(self, other)
+            keep_a, keep_b, _, keep_y = only_a if right is None else both
+            if keep_a or keep_y:
+                return general(self, other)
+        if family is not None and (tracked or family.__class__ is View) or 0 in a.strides:
+            return general(self, other)
+        stamp(self)
+        ufunc(a, b, a)
+        if tracked:
+            n = self.node = new(Node)
+            n.op, n.seq, n.left, n.right, n.notes = row, tick(), left, right, None
+            n.sa = n.sy = a.shape
+            n.sb = a.shape if right is not None else ()
+            if keep_b:
+                n.b = b
+                if b is not other:
+                    n.vb = version_of(other)
+        return self
+
+    method.__name__ = method.__qualname__ = general.__name__
+    method.__doc__ = general.__doc__
     return method
 
 

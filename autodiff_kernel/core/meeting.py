@@ -21,19 +21,21 @@ def meet(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
     """The raw inputs cast to a common dtype on one device, and the row that leads cotangents back."""
     first: Any = None  # the dtype of the first input that takes part in promotion
     same, host = True, True
+    number = 0  # how far the numbers among them go: 1 an int, 2 a float, 3 something rarer
+    start = op.types_from
     for i, r in enumerate(raws):
         kind = r.__class__
         if kind is ndarray:
             if not r.ndim and not op.view:
                 raws[i] = r = r[()]
         elif kind in NUMBERS:
-            same = False
+            number = max(number, 1 if kind is int else 2 if kind is float else 3)
             continue
         elif r is None:
             continue
         elif not isinstance(r, generic):
             host = False
-        if i < op.types_from:
+        if i < start:
             continue
         if first is None:
             first = r.dtype
@@ -41,7 +43,16 @@ def meet(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
             same = False
     if not host:
         raws = gather(op, raws)
-    if not op.types or same and (op.types == "same" or first.kind in "fc"):
+    if not op.types or first is None:
+        return raws, op
+    kind = first.kind
+    if same and number < 3 and (kind == "f" or kind in "iu" and number < 2 and op.types == "same"):
+        if number:  # numbers do not widen these: they take the tensors' dtype
+            for i, r in enumerate(raws):
+                if r.__class__ in NUMBERS:
+                    raws[i] = number_as(r, first)
+        return raws, op
+    if same and not number and (op.types == "same" or kind == "c"):
         return raws, op
     return promote(op, xs, raws)
 

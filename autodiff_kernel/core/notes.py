@@ -25,7 +25,7 @@ def note(n: Node, xs: Any, edges: tuple[Node | None, ...], raw: Any) -> None:
         notes.dtype, notes.device = raw[0].dtype, device_of(raw[0])
     else:
         notes.value, notes.shape, notes.dtype, notes.device = small(raw), raw.shape, raw.dtype, device_of(raw)
-    notes.place = places.here()
+    notes.place = places.place_of(places.here())
     notes.names = scopes()
     inputs = []
     for x, e in zip(xs, edges):

@@ -54,8 +54,18 @@ class Place:
 
 
 def here() -> Any:
-    """The user's instruction that is being run: the innermost frame outside this package."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(HOME):
+    """The user's instruction that is being run, in the innermost frame outside this package: (code, instruction).
+
+    A pair and not a Place, because every write asks for it and hardly anybody reads it.
+    """
+    frame: Any = sys._getframe(2)  # the caller is ours
+    while frame.f_code.co_filename.startswith(HOME):
         frame = frame.f_back
-    return None if frame is None else Place(frame.f_code, frame.f_lasti)
+        if frame is None:
+            return None
+    return frame.f_code, frame.f_lasti
+
+
+def place_of(spot: Any) -> "Place | None":
+    """What `here()` gave, as a Place."""
+    return None if spot is None else Place(*spot)

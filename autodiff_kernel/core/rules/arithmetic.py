@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..api import METHODS, attach, binary_names, check_tensor, into, public, unary_names
+from ..api import FUNCTIONS, METHODS, attach, binary_names, check_tensor, into, public, unary_names
 from ..hot import binary, reflected
-from ..inplace import in_place
+from ..inplace import arithmetic_in_place
 from ..op import NUMBERS, TABLE, Op
 from ..tensor import Tensor
 
@@ -173,13 +173,20 @@ def pow_(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 
 
 def _attach_operators() -> None:
+    for names, row, ufunc in (
+        (("add_",), add, np.add), (("sub_", "subtract_"), sub, np.subtract), (("mul_", "multiply_"), mul, np.multiply),
+        (("div_", "divide_", "true_divide_"), div, np.divide),
+    ):  # fmt: skip
+        changed = arithmetic_in_place(FUNCTIONS[names[0][:-1]], row, ufunc)
+        for name in names:
+            attach(name, changed)
     pow_in_place = METHODS["pow_"]
     forms = {
         "__add__": _add, "__radd__": _add, "__sub__": _sub, "__rsub__": _rsub, "__mul__": _mul, "__rmul__": _mul,
         "__truediv__": _div, "__rtruediv__": lambda self, other: TABLE["reciprocal"](self) * other,
         "__pow__": power, "__rpow__": reflected(pow_tensor), "__neg__": METHODS["neg"], "__pos__": lambda self: self,
-        "__iadd__": in_place(_add, add), "__isub__": in_place(_sub, sub), "__imul__": in_place(_mul, mul),
-        "__itruediv__": in_place(_div, div), "__ipow__": pow_in_place,
+        "__iadd__": METHODS["add_"], "__isub__": METHODS["sub_"], "__imul__": METHODS["mul_"],
+        "__itruediv__": METHODS["div_"], "__ipow__": pow_in_place,
     }  # fmt: skip
     for name, method in forms.items():
         attach(name, method)
