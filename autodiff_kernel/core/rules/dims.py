@@ -1,0 +1,102 @@
+"""Numbers of dimensions and sizes, as PyTorch reads and refuses them."""
+
+from typing import Any, NoReturn
+
+from ..tensor import Tensor
+
+
+def wrap_dim(d: Any, ndim: int, function: str = "", argument: str = "dim") -> int:
+    """A dimension's number, counted from the front; a 0-d tensor has the dimensions 0 and -1.
+
+    Raises IndexError out of range, and TypeError for what is no int.
+    """
+    if d.__class__ is not int:
+        d = whole(d, function, argument)
+    if -ndim <= d < ndim:
+        return d if d >= 0 else d + ndim
+    size = ndim or 1
+    if -size <= d < size:
+        return 0
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {d})")
+
+
+def whole(x: Any, function: str = "", argument: str = "dim") -> int:
+    """An int, or what counts as one (NumPy's integers, 0-d integer tensors)."""
+    if x.__class__ is int:
+        return int(x)
+    if x.__class__ is bool or not hasattr(x, "__index__"):
+        start = f"{function}(): " if function else ""
+        raise TypeError(f"{start}argument '{argument}' must be int, not {type(x).__name__}")
+    return int(x.__index__())
+
+
+def is_whole(x: Any) -> bool:
+    if x.__class__ is int:
+        return True
+    if x.__class__ is bool or not hasattr(x, "__index__"):
+        return False
+    return not isinstance(x, Tensor) or x.raw.size == 1 and not x.raw.ndim and x.raw.dtype.kind in "iu"
+
+
+def axes(dim: Any, ndim: int, function: str = "") -> tuple[int, ...] | None:
+    """PyTorch's `dim` as NumPy's `axis`: None (all), or a tuple of dimensions counted from the front.
+
+    Raises IndexError out of range, RuntimeError for a dimension named twice, TypeError for what is no int.
+    """
+    if dim is None:
+        return None
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim if dim >= 0 else dim + ndim,)
+    if not isinstance(dim, (tuple, list)):
+        if not hasattr(dim, "__index__"):
+            raise TypeError(f"{function}(): argument 'dim' must be tuple of ints, not {type(dim).__name__}")
+        dim = (dim,)
+    out: list[int] = []
+    for d in dim:
+        d = wrap_dim(d, ndim, function)
+        if d in out:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        out.append(d)
+    return tuple(out) if ndim and out else None
+
+
+def sizes(given: tuple[Any, ...], function: str, argument: str = "size") -> tuple[int, ...]:
+    """Sizes given one by one or as one sequence: `f(2, 3)`, `f((2, 3))`."""
+    if len(given) == 1 and given[0].__class__ is not int and isinstance(given[0], (tuple, list)):
+        given = tuple(given[0])
+    elif not given:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "{argument}"')
+    out = []
+    for i, n in enumerate(given):
+        if n.__class__ is not int:
+            if not is_whole(n):
+                bad_sizes(function, given, argument, i)
+            n = int(n)
+        out.append(n)
+    return tuple(out)
+
+
+def size_list(given: Any, function: str, argument: str = "size", position: int = 2) -> tuple[int, ...]:
+    """Sizes given as one sequence, where a single number is not enough: `torch.reshape(x, (2, 3))`."""
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(
+            f"{function}(): argument '{argument}' (position {position}) must be tuple of ints, not {type(given).__name__}"
+        )
+    return sizes((given,), function, argument)
+
+
+def bad_sizes(function: str, given: tuple[Any, ...], argument: str, i: int) -> NoReturn:
+    kinds = ", ".join(type(n).__name__ for n in given)
+    raise TypeError(
+        f"{function}() received an invalid combination of arguments - got ({kinds}), but expected whole numbers for "
+        f"'{argument}': argument '{argument}' must be tuple of ints, but found element of type "
+        f"{type(given[i]).__name__} at pos {i}"
+    )
+
+
+def product(numbers: Any) -> int:
+    """The product of ints: how many elements a shape has."""
+    n = 1
+    for k in numbers:
+        n *= k
+    return n
