@@ -182,13 +182,13 @@ class _Drawing:
         self.down = view.direction == "TB"
         self.back = view.sense == "backward"
         self.line = style.GRADIENT if self.back else style.LINE
-        self.dots: list[Point] = []  # points on the lines, which labels had better not cover
         self.lines: list[Path | Circle | Text] = []
         self.fronts: list[Path | Circle | Text] = []
         self.labels: list[Path | Circle | Text] = []
-        self.taken = [self._box_area(i) for i in range(len(cells))] + [
-            self._sign_area(i) for i in range(len(cells))
-        ]
+        self.space = _Space()
+        for i in range(len(cells)):
+            self.space.take(self._box_area(i))
+            self.space.take(self._sign_area(i))
 
     def scene(self) -> Scene:
         for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
@@ -326,7 +326,8 @@ class _Drawing:
             Path((("M", curve[0]), ("C", curve[1] + curve[2] + curve[3])), stroke=self.line, width=1.3)
         )
         if self.view.edges[k].label:
-            self.dots += [_point_at(curve, t / 16) for t in range(17)]
+            for t in range(17):
+                self.space.dot(_point_at(curve, t / 16))
         if head:
             self._head((x0, y0), -1)
         elif not self.back:
@@ -387,25 +388,69 @@ class _Drawing:
         """Write a local derivative beside its line, where it covers no box, no other label and no line."""
         wide = text_width(text, LABEL)
         near = _around(curve, wide + 8)
-        taken = [area for area in self.taken if _overlap(area, near)]
-        dots = [(x, y) for x, y in self.dots if near[0] < x < near[2] and near[1] < y < near[3]]
+        taken, dots = self.space.near(near)
         best: tuple[float, float, Area] | None = None
         least = 1e9
-        side, half = wide / 2 + 5, wide / 2
-        shifts = ((0, -6), (0, 14), (-half, -5), (half, 13), (half, -5), (-half, 13), (side, 4), (-side, 4))
         for rank, t in enumerate((0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26)):
+            if 0.4 * rank >= least:
+                break
             x, y = _point_at(curve, t)
-            for turn, (dx, dy) in enumerate(shifts):
-                area = (x + dx - half, y + dy - 9, x + dx + half, y + dy + 3)
-                cost = 0.4 * rank + 0.1 * turn + 100 * sum([_overlap(area, other) for other in taken])
+            for turn, (dx, dy) in enumerate(_shifts(wide)):
+                cost = 0.4 * rank + 0.1 * turn
+                if cost >= least:
+                    break
+                area = (x + dx - wide / 2, y + dy - 9, x + dx + wide / 2, y + dy + 3)
+                cost += 100 * sum([_overlap(area, other) for other in taken])
                 if cost < least:
                     left, top, right, bottom = area[0] - 2, area[1] - 1, area[2] + 2, area[3] + 1
-                    cost += sum([2 for px, py in dots if left < px < right and top < py < bottom])
+                    cost += 2 * sum([left < px < right and top < py < bottom for px, py in dots])
                 if cost < least:
                     least, best = cost, (x + dx, y + dy, area)
         assert best is not None
-        self.taken.append(best[2])
+        self.space.take(best[2])
         self.labels.append(Text(best[0], best[1], text, LABEL, style.GRADIENT, "middle", halo=True))
+
+
+class _Space:
+    """What is where, in squares, so that a label looks at its neighbourhood only."""
+
+    SIDE = 160.0
+
+    def __init__(self) -> None:
+        self.areas: dict[tuple[int, int], list[Area]] = {}
+        self.dots: dict[tuple[int, int], list[Point]] = {}
+
+    def _squares(self, area: Area) -> list[tuple[int, int]]:
+        left, top, right, bottom = (int(n // self.SIDE) for n in area)
+        return [(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)]
+
+    def take(self, area: Area) -> None:
+        """Note a box or a label."""
+        for square in self._squares(area):
+            self.areas.setdefault(square, []).append(area)
+
+    def dot(self, point: Point) -> None:
+        """Note a point of a line, which labels had better not cover."""
+        square = (int(point[0] // self.SIDE), int(point[1] // self.SIDE))
+        self.dots.setdefault(square, []).append(point)
+
+    def near(self, area: Area) -> tuple[list[Area], list[Point]]:
+        """The boxes and labels that touch an area, and the points in it."""
+        squares = self._squares(area)
+        areas = dict.fromkeys(other for square in squares for other in self.areas.get(square, ()))
+        left, top, right, bottom = area
+        return [other for other in areas if _overlap(area, other)], [
+            (x, y)
+            for square in squares
+            for x, y in self.dots.get(square, ())
+            if left < x < right and top < y < bottom
+        ]
+
+
+def _shifts(wide: float) -> tuple[Point, ...]:
+    """Where a label can stand as seen from a point of its line: above, below, diagonally, beside."""
+    side, half = wide / 2 + 5, wide / 2
+    return (0, -6), (0, 14), (-half, -5), (half, 13), (half, -5), (-half, 13), (side, 4), (-side, 4)
 
 
 def _around(curve: list[Point], room: float) -> Area:
@@ -431,11 +476,9 @@ def _curve(start: Point, end: Point, down: bool, *, cut_start: bool, cut_end: bo
 
 def _point_at(curve: list[Point], t: float) -> Point:
     s = 1 - t
-    weights = (s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t)
-    return (
-        sum(w * p[0] for w, p in zip(weights, curve, strict=True)),
-        sum(w * p[1] for w, p in zip(weights, curve, strict=True)),
-    )
+    a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
+    return a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3
 
 
 def _rounded(left: float, top: float, right: float, bottom: float, r: float = 6) -> tuple[Command, ...]:

@@ -263,8 +263,9 @@ _SIZE = re.compile(r"<svg[^>]*? width=['\"]([\d.]+)['\"] height=['\"]([\d.]+)['\
 def card_html(inner: str, *, padding: str = "8px 14px 10px") -> str:
     """`inner` (HTML, already escaped) on a light card, legible on a dark theme's ground."""
     return (
-        f"<div class='{_NO_MATH}' style='display:inline-block;max-width:100%;overflow:auto;background:{CARD};"
-        f"color:{INK};padding:{padding};border-radius:8px;font-family:{SANS};font-size:13px'>{inner}</div>"
+        f"<div class='{_NO_MATH}' style='display:inline-block;box-sizing:border-box;max-width:100%;overflow:auto;"
+        f"background:{CARD};color:{INK};padding:{padding};border-radius:8px;font-family:{SANS};font-size:13px'>"
+        f"{inner}</div>"
     )
 
 

@@ -34,8 +34,8 @@ def scene_svg(scene: Scene, *, title: str, description: str) -> str:
 
 def _n(value: float) -> str:
     """A coordinate with one decimal at most."""
-    text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text
+    whole = int(value)
+    return str(whole) if whole == value else f"{value:.1f}"
 
 
 def _path(path: Path) -> str:

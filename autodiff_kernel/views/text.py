@@ -108,8 +108,7 @@ def rails(view: GraphView, inputs: list[list[int]], order: Sequence[int]) -> lis
     lanes: list[int | None] = []
     drawn: list[str] = []
     for i in order:
-        ends = set(sources[i])
-        joined = [k for k, source in enumerate(lanes) if source in ends]
+        joined = [k for k, source in enumerate(lanes) if source in sources[i]]
         ended = set()
         for k in joined:
             held = lanes[k]
