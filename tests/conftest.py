@@ -14,7 +14,7 @@ _session = ExitStack()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """An editable install carries no data files; nbval and the kernel tests find the kernel by JUPYTER_PATH."""
+    """nbval and the kernel tests find the kernel of this Python by JUPYTER_PATH, whatever is installed elsewhere."""
     _session.enter_context(kernelspec.available())
     folder = tempfile.TemporaryDirectory(prefix="autodiff-tests-", ignore_cleanup_errors=True)
     os.environ["IPYTHONDIR"] = _session.enter_context(folder)

@@ -76,8 +76,8 @@ def python_of(folder: Path) -> str:
 def available() -> Iterator[Path]:
     """Make the kernel of the running Python visible to this process and its children, and only to them.
 
-    An editable install carries no data files, and another environment's kernel may be installed under the same
-    name; Jupyter looks into JUPYTER_PATH first.
+    A checkout that is only on the path carries no data files, and another environment's kernel may be installed
+    under the same name; Jupyter looks into JUPYTER_PATH first.
     """
     before = os.environ.get("JUPYTER_PATH")
     with tempfile.TemporaryDirectory(prefix="autodiff-kernelspec-", ignore_cleanup_errors=True) as folder:
