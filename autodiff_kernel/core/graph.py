@@ -201,7 +201,7 @@ def walk(
             if n not in beyond:  # type: ignore[operator]
                 continue
             pairs = _pairs(n, g, create_graph, needed, visited=True)
-        elif n.notes is None and op.arity and needed is None:
+        elif n.notes is None and op.arity and needed is None and not op.picks:
             # The hot path: one, two or three inputs, nothing noted.  (Everything else: _pairs, below.)
             s = saved_tensors(n) if create_graph else n
             shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
