@@ -30,9 +30,12 @@ def total(a: Any, axis: Any, keep: bool = False) -> Any:
     if not a.ndim:
         return a if a.dtype not in WIDE or a.dtype.kind == "f" else a.astype(np.int64)
     wide = WIDE.get(a.dtype)
+    if a.__class__ is not np.ndarray:  # an array of a GPU: CuPy has no ufunc.reduce
+        out = a.sum(axis, dtype=wide, keepdims=keep)
+    else:
+        out = add_up(a, axis, wide, None, keep)
     if wide is None:
-        return add_up(a, axis, None, None, keep)
-    out = add_up(a, axis, wide, None, keep)
+        return out
     return out if wide.kind == "i" else out.astype(np.float16)
 
 
@@ -78,7 +81,10 @@ def _prod(a: Any, p: Any) -> Any:
     axis, keep = p
     if not a.ndim:
         return a if a.dtype not in WIDE or a.dtype.kind == "f" else a.astype(np.int64)
-    return multiply_up(a, axis, np.int64 if a.dtype.kind in "biu" else None, None, keep)
+    wide = np.int64 if a.dtype.kind in "biu" else None
+    if a.__class__ is not np.ndarray:
+        return a.prod(axis, dtype=wide, keepdims=keep)
+    return multiply_up(a, axis, wide, None, keep)
 
 
 def others(a: Any, axis: Any) -> Any:
