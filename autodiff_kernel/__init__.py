@@ -18,6 +18,7 @@ from . import random as random  # noqa: E402
 from .core import create as _create  # noqa: E402
 from .core import draws as _draws  # noqa: E402
 from .core import rules as _rules  # noqa: E402
+from .core import sequences as _sequences  # noqa: E402
 from .core.api import FUNCTIONS as _FUNCTIONS  # noqa: E402
 from .core.device import device as device  # noqa: E402
 from .core.dtype import *  # noqa: E402, F403
@@ -42,7 +43,7 @@ from .version import __version__ as __version__  # noqa: E402
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
-_ = (_rules, _draws)
+_ = (_rules, _draws, _sequences)
 
 
 def load_ipython_extension(shell: Any) -> None:

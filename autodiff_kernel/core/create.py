@@ -1,144 +1,54 @@
-"""Tensors from data and from sizes: tensor, zeros, arange, … and the old typed constructors."""
+"""Tensors from data and from sizes: tensor, as_tensor, from_numpy, zeros, ones, empty, full and their relatives.
 
-import array as arrays
+Counted sequences (arange, linspace, eye) are in sequences.py, the old typed constructors in typed.py.
+"""
+
+import warnings
 from typing import Any, Callable
 
 import numpy as np
 
 from . import device as devices
 from . import dtype as dtypes
-from .api import FUNCTIONS, attach, check_tensor
-from .graph import new
-from .tensor import Parameter, Size, Tensor, share, version_of, wrap
+from . import storage
+from .api import FUNCTIONS, attach, check_tensor, into
+from .data import as_dtype, cast, check_array, natural, to_raw
+from .tensor import Size, Tensor, share, wrap
+from .typed import TYPED as TYPED
+from .typed import TYPES as TYPES
+from .typed import legacy as legacy
+from .typed import typed as typed
+from .typed import typed_constructor as typed_constructor
 
 ndarray, generic = np.ndarray, np.generic
-TYPES: dict[str, dtypes.dtype] = {
-    "HalfTensor": dtypes.float16, "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64,
-    "CharTensor": dtypes.int8, "ByteTensor": dtypes.uint8, "ShortTensor": dtypes.int16, "IntTensor": dtypes.int32,
-    "LongTensor": dtypes.int64, "BoolTensor": dtypes.bool,
-}  # fmt: skip
 
 
 def made(raw: Any, requires_grad: bool = False) -> Tensor:
     """A new leaf."""
     t = wrap(raw[()] if raw.__class__ is ndarray and not raw.ndim else raw)
     t._grad = None
-    return t.requires_grad_() if requires_grad else t
+    if not requires_grad:
+        return t
+    if raw.dtype.kind not in "fcV":
+        raise RuntimeError(
+            f"Only Tensors of floating point and complex dtype can require gradients; this one is {t.dtype}"
+        )
+    return t.requires_grad_()
 
 
-def to_raw(data: Any, dtype: Any = None, device: Any = None) -> Any:
-    """A new raw array from nested sequences, numbers, arrays or tensors, with PyTorch's choice of dtype."""
-    if isinstance(data, Tensor):
-        raw = data.raw
-        target = raw.dtype if dtype is None else dtype.np
-        out = raw.astype(target) if raw.dtype != target else raw.copy() if raw.ndim else raw
-        return out if device is None else devices.asarray(out, target, devices.parse(device))
-    host = host_array(data)
-    target = dtype.np if dtype is not None else default_for(data, host)
-    if host.dtype != target:
-        host = np.array(cast_host(host, target))
-    elif isinstance(data, (ndarray, generic)) or host.base is not None:
-        host = np.array(host)
-    return devices.asarray(host, target, devices.default_device() if device is None else devices.parse(device))
+def export(f: Any, name: str = "", doc: str = "") -> Any:
+    f.__name__ = f.__qualname__ = name or f.__name__
+    f.__doc__ = doc or f.__doc__
+    FUNCTIONS[f.__name__] = f
+    return f
 
 
-def cast_host(host: ndarray, target: Any) -> ndarray:
-    if host.dtype == object:
-        return np.array([complex(x) if target.kind == "c" else x for x in host.ravel()], target).reshape(host.shape)
-    if target.kind in "iu" and host.dtype.kind == "f" and host.size and not np.isfinite(host).all():
-        raise RuntimeError("value cannot be converted to an integer type without overflow")
-    return host.astype(target)
-
-
-def default_for(data: Any, host: ndarray) -> Any:
-    """Python floats become the default dtype, ints int64; arrays keep their own dtype."""
-    if isinstance(data, (ndarray, generic)):
-        dtypes.of(host.dtype)  # raises PyTorch's TypeError for what it does not know
-        return host.dtype
-    kind = host.dtype.kind
-    if kind == "f":
-        leaf = first_element(data)
-        return host.dtype if isinstance(leaf, generic) and not isinstance(leaf, float) else dtypes.get_default_dtype().np
-    if kind == "c":
-        return dtypes.get_default_dtype().to_complex().np
-    if kind in "iu":
-        leaf = first_element(data)
-        return host.dtype if isinstance(leaf, generic) else np.dtype(np.int64)
-    if kind == "b":
-        return host.dtype
-    raise bad_element(first_element(data))
-
-
-def first_element(data: Any) -> Any:
-    while isinstance(data, (list, tuple, range)) and len(data):
-        data = data[0]
-    return data.raw if isinstance(data, Tensor) else data
-
-
-def bad_element(x: Any) -> Exception:
-    if isinstance(x, int):
-        return RuntimeError("Overflow when unpacking long long")
-    return TypeError(f"new(): invalid data type '{type(x).__name__}'" if isinstance(x, str) else
-                     f"Could not infer dtype of {type(x).__name__}")  # fmt: skip
-
-
-def host_array(data: Any) -> ndarray:
-    """Nested sequences as an ndarray; ragged ones are PyTorch's ValueError."""
-    if isinstance(data, ndarray):
-        return data.astype(data.dtype.newbyteorder("=")) if not data.dtype.isnative else data
-    if isinstance(data, arrays.array):
-        return np.array(data, np.int64 if data.typecode in "bBhHiIlLqQ" else dtypes.get_default_dtype().np)
-    if isinstance(data, (bool, int, float, complex, generic)):
-        return np.asarray(data)
-    if isinstance(data, (str, bytes, dict, set)) or data is None:
-        raise bad_element(data)
-    if hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
-        return np.asarray(data)
-    if not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
-        raise bad_element(data)
-    check_ragged(data)
-    try:
-        plain = unwrap_all(data)
-        host = np.array(plain)
-    except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
-    if host.dtype.kind in "OU":
-        element = host.ravel()[0] if host.size else None
-        raise bad_element(element if host.dtype.kind == "O" else first_element(data))
-    return host.astype(dtypes.get_default_dtype().np) if not host.size and host.dtype == np.float64 else host
-
-
-def unwrap_all(data: Any) -> Any:
-    if isinstance(data, Tensor):
-        return devices.to_numpy(data.raw)
-    if isinstance(data, (list, tuple)):
-        return [unwrap_all(x) for x in data] if any(isinstance(x, (Tensor, list, tuple)) for x in data) else data
-    return list(data) if isinstance(data, range) else data
-
-
-def check_ragged(data: Any, dim: int = 0) -> None:
-    """Every sequence of a level must have the same length."""
-    if not is_sequence(data):
-        return
-    lengths = [len(x) if is_sequence(x) else None for x in data]
-    if not lengths or lengths[0] is None and not any(n is not None for n in lengths):
-        return
-    for i, n in enumerate(lengths):
-        if n != lengths[0]:
-            if n is None:
-                raise TypeError(f"expected a sequence of length {lengths[0]} at dim {dim + 1}, got {type(data[i]).__name__}")
-            raise ValueError(f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {n})") if lengths[0] is not None else TypeError(f"not a sequence: element {i - 1} at dim {dim + 1}")  # fmt: skip
-    for x in data:
-        check_ragged(x, dim + 1)
-
-
-def is_sequence(x: Any) -> bool:
-    if isinstance(x, (Tensor, ndarray)):
-        return x.ndim > 0
-    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict))
+def home_of(device: Any) -> Any:
+    return devices.default_device() if device is None else devices.parse(device)
 
 
 # ------------------------------------------------------------------------------------------------ from data
+@export
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested sequences of any kind, arrays.
 
@@ -154,24 +64,22 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if dtype is None and device is None and (kind is list or kind is float):
         # numbers as they stand in most code: the same result without looking at every case
         if kind is float or data and all([x.__class__ is float for x in data]):
-            home = devices.default_device()
-            if home.type == "cpu":
+            if devices.default_device() is devices.CPU:
                 raw = np.array(data, dtypes.get_default_dtype().np)
                 t = wrap(raw if kind is list else raw[()])
                 t._grad = None
                 return t.requires_grad_() if requires_grad else t
     if isinstance(data, Tensor):
-        import warnings
-
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
             UserWarning,
             stacklevel=2,
         )
-    return made(to_raw(data, dtype, device), requires_grad)
+    return made(to_raw(data, as_dtype(dtype, "tensor"), device), requires_grad)
 
 
+@export
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, sharing memory with a NumPy array or returning a tensor itself where nothing changes.
 
@@ -179,13 +87,42 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     >>> torch.as_tensor([1., 2.])
     tensor([1., 2.])
     """
+    dtype = as_dtype(dtype, "as_tensor")
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)  # type: ignore[attr-defined,no-any-return]
-    if isinstance(data, ndarray) and (dtype is None or data.dtype == dtype.np) and (device is None or str(device) == "cpu"):
+    if isinstance(data, ndarray) and (dtype is None or data.dtype == dtype.np) and home_of(device) is devices.CPU:
         return from_numpy(data)
     return made(to_raw(data, dtype, device))
 
 
+@export
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """The object as a tensor: a tensor or a NumPy array shares its memory unless `copy` or a conversion is needed.
+
+    copy: True always copies, False raises ValueError where a copy would be needed.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.asarray([1, 2])
+    tensor([1, 2])
+    """
+    dtype = as_dtype(dtype, "asarray")
+    if isinstance(obj, (Tensor, ndarray)):
+        shared = as_tensor(obj, dtype, device)
+        same = shared is obj or isinstance(obj, ndarray) and shared.raw is obj
+        if not same and copy is False:
+            raise ValueError("can't alias tensor with the dtype or device asked for: a copy is needed, and copy=False")
+        out = shared.clone() if copy and same else shared  # type: ignore[attr-defined]
+        if isinstance(obj, Tensor) and obj.node is not None and not requires_grad:
+            return out.detach() if out is not obj else obj
+        return out.requires_grad_() if requires_grad else out
+    if copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor: a copy is needed, and copy=False")
+    return made(to_raw(obj, dtype, device), requires_grad)
+
+
+@export
 def from_numpy(array: Any) -> Tensor:
     """A tensor that shares memory with a NumPy array: a change of one shows in the other.
 
@@ -195,20 +132,56 @@ def from_numpy(array: Any) -> Tensor:
     """
     if not isinstance(array, ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    dtypes.of(array.dtype)
-    if any(s < 0 for s in array.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+    check_array(array)
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writing to this "
+            "tensor will fail; copy the array first (array.copy()) to protect its data or make it writable.",
+            UserWarning,
+            stacklevel=2,
         )
-    if not array.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-            "currently not supported."
-        )
-    t = wrap(array)
+    t = wrap(array if array.__class__ is ndarray else array.view(ndarray))
     t._grad = None
     return t
+
+
+@export
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A 1-D tensor that shares the memory of an object with the buffer protocol (bytearray, memoryview, mmap …).
+
+    >>> import autodiff_kernel as torch
+    >>> torch.frombuffer(bytearray(b"ab"), dtype=torch.uint8)
+    tensor([97, 98], dtype=torch.uint8)
+    """
+    memory = memoryview(buffer)
+    size, length = dtype.itemsize, memory.nbytes
+    if not length and count or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count > 0 and offset + count * size > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual "
+            f"buffer length ({length} bytes)"
+        )
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})"
+        )
+    if memory.readonly:
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to this tensor "
+            "will fail; copy the buffer first to protect its data or make it writable.",
+            UserWarning,
+            stacklevel=2,
+        )
+    t = wrap(np.frombuffer(memory, dtype.np, count, offset))
+    t._grad = None
+    return t.requires_grad_() if requires_grad else t
 
 
 # ------------------------------------------------------------------------------------------------ from sizes
@@ -219,23 +192,24 @@ def shape_of(size: Any, name: str) -> tuple[int, ...]:
             size = (int(size[0]),)
         elif isinstance(size[0], (tuple, list, Size)):
             size = size[0]
+    elif len(size) > 1 and isinstance(size[0], (tuple, list)):
+        raise TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
     out = []
     for i, n in enumerate(size):
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(f"{name}(): argument 'size' (position {i + 1}) must be tuple of ints, not {type(n).__name__}")
         n = int(n)
         if n < 0:
+            if name == "zeros":
+                raise RuntimeError(f"zeros: Dimension size must be non-negative; got {list(map(int, size))}")
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(map(int, size))}")
         out.append(n)
     return tuple(out)
 
 
-def _home(device: Any) -> Any:
-    return devices.default_device() if device is None else devices.parse(device)
-
-
-def _np(dtype: Any) -> Any:
-    return (dtypes.get_default_dtype() if dtype is None else dtype).np
+def np_dtype(dtype: Any, function: str) -> Any:
+    """NumPy's dtype for `dtype=`; the default dtype for None."""
+    return (dtypes.get_default_dtype() if dtype is None else as_dtype(dtype, function)).np
 
 
 def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> None:
@@ -246,18 +220,14 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
         if named:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
         if not size:
-            raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected a size")
-        result = made(maker(shape_of(size, name), _np(dtype), device=_home(device)), requires_grad)
-        if out is None:
-            return result
-        from .api import into
-
-        return into(out, result)
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        result = made(maker(shape_of(size, name), np_dtype(dtype, name), device=home_of(device)), requires_grad)
+        return result if out is None else into(out, result)
 
     def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-             memory_format: Any = None) -> Tensor:  # fmt: skip
+             memory_format: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
         check_tensor(f"{name}_like", input)
-        d = input.raw.dtype if dtype is None else dtype.np
+        d = input.raw.dtype if dtype is None else np_dtype(dtype, f"{name}_like")
         home = input.device if device is None else devices.parse(device)
         return made(maker(input.raw.shape, d, device=home), requires_grad)
 
@@ -265,89 +235,141 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
              pin_memory: bool = False, **named: Any) -> Tensor:  # fmt: skip
         if "size" in named and not size:
             size = (named["size"],)
-        d = self.raw.dtype if dtype is None else dtype.np
+        d = self.raw.dtype if dtype is None else np_dtype(dtype, f"new_{name}")
         home = self.device if device is None else devices.parse(device)
         return made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad)
 
-    _export(function, name, f"A tensor of the given size, {what}.\n\n>>> import autodiff_kernel as torch\n{example}")
-    _export(like, f"{name}_like", f"A tensor of the shape, dtype and device of `input`, {what}.")
+    export(function, name, f"A tensor of the given size, {what}.\n\n>>> import autodiff_kernel as torch\n{example}")
+    export(like, f"{name}_like", f"A tensor of the shape, dtype and device of `input`, {what}.")
     new_.__name__, new_.__doc__ = f"new_{name}", f"A tensor of the given size and of this tensor's dtype and device, {what}."
     attach(f"new_{name}", new_)
-
-
-def _export(f: Any, name: str, doc: str = "") -> None:
-    f.__name__ = f.__qualname__ = name
-    if doc:
-        f.__doc__ = doc
-    FUNCTIONS[name] = f
 
 
 _sized("zeros", devices.zeros, "filled with 0", ">>> torch.zeros(2, 3)\ntensor([[0., 0., 0.],\n        [0., 0., 0.]])")
 _sized("ones", devices.ones, "filled with 1", ">>> torch.ones(3)\ntensor([1., 1., 1.])")
 _sized("empty", devices.empty, "not initialised", ">>> torch.empty(2, 3).shape\ntorch.Size([2, 3])")
-for _f in (tensor, as_tensor, from_numpy):
-    FUNCTIONS[_f.__name__] = _f
 
 
-# ------------------------------------------------------------------------------------------------ the old constructors
-def typed(dtype: dtypes.dtype, args: Any, device: Any = None, kind: type = Tensor) -> Any:
-    """`FloatTensor(…)` and its like: sizes give an uninitialised tensor, a sequence its values, a tensor itself."""
-    home = devices.parse("cpu" if device is None else device)
-    if not args:
-        raw = devices.empty((0,), dtype.np, device=home)
-    elif all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in args):
-        raw = devices.empty(shape_of(args, "Tensor"), dtype.np, device=home)
-    elif len(args) != 1:
-        raise TypeError(f"new() received an invalid combination of arguments - got {len(args)} arguments")
-    elif isinstance(args[0], Size):
-        raw = devices.empty(tuple(args[0]), dtype.np, device=home)
-    elif isinstance(args[0], Tensor):
-        t = args[0]
-        if t.dtype != dtype:
-            raise TypeError(f"expected a {dtype} tensor, but got {t.dtype}; convert it with .to({dtype})")
-        return wrap(share(t), None, version_of(t))
-    elif isinstance(args[0], (float, bool, complex)):
-        raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
-    else:
-        raw = devices.asarray(to_raw(args[0], dtype, "cpu"), dtype.np, home)
-    if isinstance(raw, generic):
-        raw = np.asarray(raw)
-    t = new(kind)
-    t.raw, t.node, t.version, t.family = raw, None, None, None
-    t._grad = None
-    return t
+# ------------------------------------------------------------------------------------------------ full
+def fill_number(value: Any, function: str) -> Any:
+    """The Python number to fill with."""
+    if isinstance(value, Tensor) and not value.raw.ndim:
+        return value.item()
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    if isinstance(value, generic):
+        return value.item()
+    raise TypeError(f"{function}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
 
 
-def legacy(cls: type, args: Any, kwargs: Any) -> Any:
-    """`torch.Tensor(…)`: a FloatTensor (of the default dtype)."""
-    device = kwargs.pop("device", None)
-    if kwargs:
-        raise TypeError(f"new() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    kind = cls if issubclass(cls, Tensor) and cls is not Parameter else Tensor
-    return typed(dtypes.get_default_dtype(), args, device, kind)
+def filled(shape: tuple[int, ...], value: Any, dtype: Any, home: Any, requires_grad: bool) -> Tensor:
+    number = cast(natural(value), dtype)[()]
+    return made(devices.full(shape, number, dtype.np, device=home), requires_grad)
 
 
-class TypedMeta(type):
-    """`isinstance(x, torch.FloatTensor)` asks for the dtype and the device."""
+@export
+def full(
+    size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of the given size (a tuple), filled with one number, which decides the dtype if none is given.
 
-    dtype: dtypes.dtype
-    home: str
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, Tensor) and x.dtype == cls.dtype and x.device.type == cls.home
-
-    def __call__(cls, *args: Any, device: Any = None) -> Any:
-        return typed(cls.dtype, args, cls.home if device is None else device)
-
-    def __repr__(cls) -> str:
-        return f"<class 'torch.{'cuda.' if cls.home == 'cuda' else ''}{cls.__name__}'>"
-
-
-def typed_constructor(name: str, home: str = "cpu") -> Any:
-    """The class that stands for one dtype on one kind of device."""
-    full = f"torch.{'cuda.' if home == 'cuda' else ''}{name}"
-    doc = f"Old constructor of {TYPES[name]} tensors: sizes give an uninitialised tensor, a sequence its values."
-    return TypedMeta(name, (), {"dtype": TYPES[name], "home": home, "name": full, "__doc__": doc})
+    >>> import autodiff_kernel as torch
+    >>> torch.full((2,), 1.5)
+    tensor([1.5000, 1.5000])
+    """
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    number = fill_number(fill_value, "full")
+    d = as_dtype(dtype, "full") or (out.dtype if out is not None else dtypes.number_dtype(number))
+    result = filled(shape_of((size,), "full"), number, d, home_of(device), requires_grad)
+    return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
-TYPED = {name: typed_constructor(name) for name in TYPES}
+@export
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of the shape, dtype and device of `input`, filled with one number.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.full_like(torch.ones(2), 7)
+    tensor([7., 7.])
+    """
+    check_tensor("full_like", input)
+    d = as_dtype(dtype, "full_like") or input.dtype
+    home = input.device if device is None else devices.parse(device)
+    return filled(tuple(input.raw.shape), fill_number(fill_value, "full_like"), d, home, requires_grad)
+
+
+def new_full(
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of the given size and of this tensor's dtype and device, filled with one number.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.ones(1).new_full((2,), 7)
+    tensor([7., 7.])
+    """
+    d = as_dtype(dtype, "new_full") or self.dtype
+    home = self.device if device is None else devices.parse(device)
+    return filled(shape_of((size,), "new_full"), fill_number(fill_value, "new_full"), d, home, requires_grad)
+
+
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A new tensor with a copy of the data, of this tensor's dtype and device.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.ones(1).new_tensor([1, 2])
+    tensor([1., 2.])
+    """
+    d = as_dtype(dtype, "new_tensor") or self.dtype
+    return made(to_raw(data, d, self.device if device is None else device), requires_grad)
+
+
+attach("new_full", new_full)
+attach("new_tensor", new_tensor)
+
+
+# ------------------------------------------------------------------------------------------------ other layouts
+def strided(function: str, size: Any, stride: Any, dtype: Any, home: Any, requires_grad: bool) -> Tensor:
+    shape, steps = shape_of((tuple(size),), function), tuple(int(s) for s in stride)
+    if len(shape) != len(steps):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})"
+        )
+    extent = 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True)) if 0 not in shape else 0
+    memory = share(made(devices.empty((extent,), dtype, device=home)))
+    return made(storage.as_strided(memory, shape, tuple(s * dtype.itemsize for s in steps), 0), requires_grad)
+
+
+@export
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of the given size and strides, not initialised.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    return strided("empty_strided", size, stride, np_dtype(dtype, "empty_strided"), home_of(device), requires_grad)
+
+
+def new_empty_strided(
+    self: Tensor, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of the given size and strides and of this tensor's dtype and device, not initialised."""
+    d = self.raw.dtype if dtype is None else np_dtype(dtype, "new_empty_strided")
+    home = self.device if device is None else devices.parse(device)
+    return strided("new_empty_strided", size, stride, d, home, requires_grad)
+
+
+attach("new_empty_strided", new_empty_strided)
