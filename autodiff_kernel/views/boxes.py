@@ -20,25 +20,35 @@ class Row(NamedTuple):
 
 
 class Box(NamedTuple):
-    """name: the heading, '' for a value without one. tag: where it comes from ('mul · line 2'). rows: the rest."""
+    """name: the heading, '' for a value without one. tag: where it comes from ('mul · line 2'). rows: the rest.
+
+    badge: what stands on the box's upper edge: 'error here', how often a group repeats ('×12'), or ''.
+    """
 
     name: str
     tag: str
     rows: tuple[Row, ...]
+    badge: str = ""
 
 
 def boxes(view: GraphView) -> list[Box]:
     """The contents of all boxes of a view, in the order of its nodes."""
     types = {(node.dtype, node.device) for node in view.nodes if node.dtype}
-    return [Box(node.name, tag(node), tuple(_rows(node, view, len(types) > 1))) for node in view.nodes]
+    return [
+        Box(node.name, tag(node), tuple(_rows(node, view, len(types) > 1)), badge(node))
+        for node in view.nodes
+    ]
 
 
 def tag(node: GraphNode) -> str:
     """'leaf', 'constant', or the operation and its line."""
     what = {LEAF: "leaf", DATA: "constant", SAVED: "kept for backward"}.get(node.role, node.op)
-    if node.role == GROUP and node.count > 1:
-        what = f"{node.op} ×{node.count}" if node.op else f"×{node.count}"
     return " · ".join(part for part in (what, node.line) if part)
+
+
+def badge(node: GraphNode) -> str:
+    """'error here', '×12', or ''."""
+    return "error here" if node.mark == "error" else f"×{node.count}" if node.count > 1 else ""
 
 
 def gradient_label(node: GraphNode, view: GraphView) -> str:

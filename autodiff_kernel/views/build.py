@@ -259,7 +259,7 @@ class _Builder:
             len(self.nodes),
             OUTPUT if node in self.root_nodes else OP,
             name=", ".join(dict.fromkeys(name for name in outputs if name)) or self.w.get(node, ""),
-            op=op.base.name.removesuffix("_number"),
+            op=op.base.name.removesuffix("_number").removesuffix("_dim"),
             symbol=_sign(op, inputs),
             backward_name=node.title,
             value="" if value is None and notes is not None else self._text(value),
@@ -376,7 +376,7 @@ class _Builder:
             return Operand("", extra)
         if not isinstance(key, Node):
             t, value, _ = extra
-            return Operand(self.names.of_tensor(t) if t is not None else "", peek(value))
+            return Operand(self.names.of_tensor(t) if t is not None else "", peek(value), "constant")
         notes = kept(key)
         value = notes.value if notes is not None else None
         if isinstance(value, list):

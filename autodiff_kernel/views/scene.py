@@ -11,11 +11,12 @@ from .layout import Layout, Point, assign_ranks, layered
 from .model import DATA, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
 from .style import shorten, text_width
 
-MARGIN, PAD, TITLE, ROW = 14.0, 10.0, 23.0, 15.0
-RADIUS, LINK, ARROW = 15.0, 18.0, 7.0
+MARGIN, PAD, TITLE, ROW = 13.0, 10.0, 23.0, 15.0
+RADIUS, LINK, ARROW = 15.0, 16.0, 7.0
 NAME, TAG, LABEL, VALUE, MATRIX, SIGN = 13.0, 10.5, 10.5, 12.5, 11.5, 15.0
 LEAST, MOST = 78.0, 320.0  # width of a box
 ROOM = MOST - 2 * PAD
+WORDS = 150.0  # width of a label on a line
 
 Command = tuple[str, tuple[float, ...]]
 Area = tuple[float, float, float, float]  # left, top, right, bottom
@@ -135,7 +136,7 @@ def _cell(node: GraphNode, box: Box) -> Cell:
         width = max(width, text_width(row.label, LABEL) + 10 + wide)
     width = min(max(LEAST, width + 2 * PAD), MOST)
     height = TITLE + (ROW * lines + 7 if lines else 0)
-    return Cell(Box(name, tag, box.rows), sign, sign_width, round(width), round(height))
+    return Cell(Box(name, tag, box.rows, box.badge), sign, sign_width, round(width), round(height))
 
 
 def _even(cells: list[Cell], ranks: list[int], down: bool) -> list[Cell]:
@@ -166,7 +167,7 @@ def _gaps(view: GraphView, ranks: list[int], down: bool) -> list[float]:
     gaps = [38.0 if down else 40.0] * (max(ranks, default=0) + 1)
     for edge in view.edges:
         if edge.label:
-            room = 46.0 if down else text_width(edge.label, LABEL) + 34
+            room = 46.0 if down else text_width(_brief(edge.label), LABEL) + 30
             before = ranks[edge.target] - 1
             gaps[before] = max(gaps[before], room)
     return gaps
@@ -241,15 +242,13 @@ class _Drawing:
             Path(_outline(kind, left, top, right, bottom), look.fill, look.stroke, look.width, look.dash)
         )
         self._contents(cell.box, left, top, right, style.LINE if kind == "op" else look.stroke)
-        if kind == "error":
-            self._badge(right, top, "error here", style.ERROR)
-        elif node.count > 1:
-            self._badge(right, top, f"×{node.count}", style.GREY)
+        if cell.box.badge:
+            self._badge(right, top, cell.box.badge, style.ERROR if kind == "error" else style.GREY)
 
     def _badge(self, right: float, top: float, text: str, ground: str) -> None:
         wide = text_width(text, TAG, bold=True) + 10
-        self.fronts.append(Path(_rounded(right - wide - 6, top - 9, right - 6, top + 7, 8), ground))
-        self.fronts.append(Text(right - 6 - wide / 2, top + 3, text, TAG, style.CARD, "middle", bold=True))
+        self.fronts.append(Path(_rounded(right - wide - 6, top - 12, right - 6, top + 4, 8), ground))
+        self.fronts.append(Text(right - 6 - wide / 2, top, text, TAG, style.CARD, "middle", bold=True))
 
     def _sign(self, i: int, cell: Cell) -> None:
         left, top, right, bottom = self._sign_area(i)
@@ -310,7 +309,7 @@ class _Drawing:
                 waiting.append((self.view.edges[k], self._branch(k, target, place, len(ks))))
         for edge, curve in waiting:
             if edge.label:
-                self._label(edge.label, curve)
+                self._label(_brief(edge.label), curve)
 
     def _branch(self, k: int, target: int, place: int, of: int) -> list[Point]:
         """One edge's own line: from the source or its trunk to its place on the rim of the target's sign."""
@@ -333,6 +332,10 @@ class _Drawing:
         elif not self.back:
             self._head((x1, y1), 1)
         return curve
+
+    def _idle(self, source: int) -> bool:
+        """Does no gradient run to this node in a backward picture?"""
+        return self.back and self.view.nodes[source].role in (DATA, SAVED)
 
     def _port(self, k: int) -> Point:
         source = self.view.edges[k].source
@@ -360,7 +363,7 @@ class _Drawing:
         commands: list[Command] = [("M", moved[0])]
         for k in range(1, len(moved)):
             if k % 2:
-                cut = self.back and k == 1
+                cut = self.back and k == 1 and not self._idle(source)
                 curve = _curve(moved[k - 1], moved[k], self.down, cut_start=cut, cut_end=False)
                 if cut:
                     commands[0] = ("M", curve[0])
@@ -368,7 +371,7 @@ class _Drawing:
             else:
                 commands.append(("L", moved[k]))
         self.lines.append(Path(tuple(commands), stroke=self.line, width=1.3))
-        if self.back:
+        if self.back and not self._idle(source):
             self._head(moved[0], -1)
 
     def _straight(self, start: Point, end: Point) -> None:
@@ -451,6 +454,13 @@ def _shifts(wide: float) -> tuple[Point, ...]:
     """Where a label can stand as seen from a point of its line: above, below, diagonally, beside."""
     side, half = wide / 2 + 5, wide / 2
     return (0, -6), (0, 14), (-half, -5), (half, 13), (half, -5), (-half, 13), (side, 4), (-side, 4)
+
+
+def _brief(label: str) -> str:
+    """A label that fits beside a line: without its number, or cut, where it is long; the text twin has all of it."""
+    if text_width(label, LABEL) > WORDS:
+        label = label.split(" = ")[0]
+    return shorten(label, LABEL, WORDS)
 
 
 def _around(curve: list[Point], room: float) -> Area:

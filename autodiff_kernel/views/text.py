@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from .boxes import gradient_label, tag
+from .boxes import badge, gradient_label, tag
 from .model import DATA, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView, Summary, counted
 from .style import NOT_RECORDED, printable, shape_text
 
@@ -57,7 +57,7 @@ def graph_text(view: GraphView) -> str:
                 _line(node.grad_text),
                 node.stored,
                 ", ".join(local[i]),
-                tag(node) + ("  ← error here" if node.mark == "error" else ""),
+                " ".join(filter(None, (tag(node), badge(node)))),
             ]
         )
     if len({row[3] for row in rows[1:]} - {""}) <= 1:  # the caption says it
@@ -83,6 +83,8 @@ def expression(view: GraphView, i: int, inputs: Sequence[int]) -> str:
     word = any(char.isalpha() and char not in "xΣ∏" for char in sign) or sign[0] == "→"
     if len(names) == 2 and not word:
         return f"{names[0]} {sign} {names[1]}"
+    if sign == "[ ]":
+        return f"{names[0]}[…]"
     if len(names) == 1 and not word:
         if "x" in sign and "^" in sign or sign[0] == "x":
             return sign.replace("x", names[0])
