@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import modes
-from ..api import attach
+from ..api import FUNCTIONS, attach, check_tensor, public
 from ..errors import explain
 from ..graph import Node, new, tick
 from ..inplace import stamp
@@ -512,5 +512,45 @@ def without_ones(value: Tensor, x: Tensor | None) -> Tensor:
     return getitem(value, p=(0,) * lead) if lead else value
 
 
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """Write `values` where the tuple of index tensors (or masks) says, or add them there if `accumulate`.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.zeros(3).index_put_((torch.tensor([0, 0]),), torch.tensor([1., 2.]), accumulate=True)
+    tensor([3., 0., 0.])
+    """
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    check_tensor("index_put_", values, "values", 2)
+    whole_dims = tuple(slice(None) if i is None else i for i in indices)
+    picks = split(self, tuple(i if i.__class__ is slice else as_vector(i) for i in whole_dims))[1]
+    put_in_place(self, values, *picks, accumulate)
+    return self
+
+
+def as_vector(index: Any) -> Any:
+    """A 0-d integer index would be an int in x[...]; here it stays a tensor."""
+    if isinstance(index, Tensor) and not index.raw.ndim and index.raw.dtype.kind == "i":
+        return wrap(index.raw.reshape(1))
+    return index
+
+
+@public("index_put")
+def index_put_copy(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """`index_put_` on a copy.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.index_put(torch.zeros(3), (torch.tensor([2]),), torch.tensor(5.))
+    tensor([0., 0., 5.])
+    """
+    check_tensor("index_put", input)
+    copy: Tensor = input.clone()  # type: ignore[attr-defined]
+    return index_put_(copy, indices, values, accumulate)
+
+
+attach("index_put_", index_put_)
+FUNCTIONS["index_put_"] = index_put_
 attach("__getitem__", get)
 attach("__setitem__", put)

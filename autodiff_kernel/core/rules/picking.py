@@ -1,4 +1,4 @@
-"""Elements chosen by an index tensor or a mask, and elements written where one says: index and index_put."""
+"""Elements chosen by index tensors, and elements written where they say: index, index_select, take and their kin."""
 
 import re
 from typing import Any
@@ -7,13 +7,16 @@ import numpy as np
 
 from .. import device as devices
 from .. import modes
+from ..api import check_tensor, into, public
 from ..errors import explain
 from ..graph import Node, new, tick
 from ..inplace import in_place, stamp
+from ..meeting import NUMBERS
 from ..modes import special
-from ..op import Op, remember
-from ..tensor import Tensor, version_of
+from ..op import TABLE, Op, remember
+from ..tensor import Tensor, version_of, wrap
 from .casting import cast, to_device
+from .dims import wrap_dim
 from .writing import check_partial_overlap
 
 ndarray = np.ndarray
@@ -208,3 +211,317 @@ def matched(x: Tensor, value: Tensor, b: Tensor) -> Tensor:
     if value.device != x.device and not value.raw.ndim:
         value = to_device(value, x.device)
     return value
+
+
+# ------------------------------------------------------------------------------------------------ along one dimension
+def along(dim: int) -> tuple[tuple[bool, ...], bool]:
+    """The parameters of `index` for one index array at dimension `dim`."""
+    return (*[False] * dim, True), False
+
+
+index_select_row = Op(
+    "index_select", lambda a, b, p: a.take(b, p), a=lambda g, n: index_back(g, n.b, p=(along(n.p), n.sa)), reads=("b",),
+    mode="linear", params=True, symbol="[ ]", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
+    doc="The parts along a dimension that an index tensor chooses.",
+)  # fmt: skip
+
+
+def _index_add(a: Any, b: Any, c: Any, p: Any) -> Any:
+    dim, alpha = p
+    out = a.copy()
+    devices.add_at(out, spot(c, *along(dim)), b if alpha == 1 else b * alpha)
+    return out
+
+
+def _index_added(g: Any, n: Any) -> Any:
+    dim, alpha = n.p
+    g = index_select_row(g, n.c, p=dim)
+    return g if alpha == 1 else g * alpha
+
+
+# p is (dimension, alpha)
+index_add_row = Op(
+    "index_add", _index_add, a=lambda g, n: g, b=_index_added, reads=("", "c"), mode="joint", params=True,
+    symbol="[ ]+=", partials=("1", "alpha where chosen"), latex="{a}_{{{c}}} \\mathrel{{+}}= {b}",
+    doc="The first input, with the second one's parts added where an index says.",
+)  # fmt: skip
+
+
+def _index_copy(a: Any, b: Any, c: Any, p: Any) -> Any:
+    out = a.copy()
+    out[spot(c, *along(p))] = b
+    return out
+
+
+def _not_copied(g: Any, n: Any) -> Any:
+    return index_put_row(g, 0, n.c, p=(*along(n.p), False))
+
+
+index_copy_row = Op(
+    "index_copy", _index_copy, a=_not_copied, b=lambda g, n: index_select_row(g, n.c, p=n.p), reads=("c", "c"),
+    mode="joint", params=True, symbol="[ ]←", partials=("0 where written, else 1", "1 where written"),
+    latex="{a}_{{{c}}} \\gets {b}", doc="The first input, with the second one's parts where an index says.",
+)  # fmt: skip
+
+
+def vector(name: str, x: Tensor, index: Any, position: int = 3) -> Tensor:
+    """An index of one dimension; one of 0 dimensions is taken as one of size 1."""
+    check_tensor(name, index, "index", position)
+    if index.device != x.device:
+        raise explain(
+            RuntimeError,
+            f"Expected all tensors to be on the same device, but got index is on {index.device}, different from other "
+            f"tensors on {x.device}",
+        )
+    return index if index.raw.ndim else wrap(index.raw.reshape(1))
+
+
+def bounded(function: Any, kind: type[Exception], text: str = "") -> Any:
+    """Call `function()`; an index that is out of bounds becomes PyTorch's error."""
+    try:
+        return function()
+    except IndexError as error:
+        plain = outside(error)
+        raise (explain(kind, text, str(plain)) if text else kind(str(plain))) from None
+
+
+def refuse_negative(index: Any, kind: type[Exception], text: str, size: int = 0, dim: int = 0) -> None:
+    """Some of PyTorch's functions do not count from the end.  (On a GPU nobody checks.)"""
+    if isinstance(index, (ndarray, np.generic)) and index.size and index.min() < 0:
+        raise kind(text.format(index=int(index.min()), dim=dim, size=size))
+
+
+def flat(x: Tensor, function: Any) -> Tensor:
+    """A 0-d tensor goes through `function` as one of size 1."""
+    return TABLE["reshape"](function(TABLE["reshape"](x, p=(1,))), p=())
+
+
+@public()
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
+    """The parts of the tensor along `dim` that the 1-D int tensor `index` names, as a copy.
+
+    Raises IndexError for an index out of range (negative ones are), RuntimeError for an index that is no int.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.index_select(torch.tensor([[1, 2, 3], [4, 5, 6]]), 1, torch.tensor([0, 2]))
+    tensor([[1, 3],
+            [4, 6]])
+    """
+    check_tensor("index_select", input)
+    d = wrap_dim(dim, input.raw.ndim, "index_select")
+    check_tensor("index_select", index, "index", 3)
+    if index.raw.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.raw.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"index_select(): Expected dtype int32 or int64 for index\nThis one is {index.dtype}; .long() converts it."
+        )
+    index = vector("index_select", input, index)
+    if not input.raw.ndim:
+        if index.raw.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.raw.size} value(s)"
+            )
+        return into(out, flat(input, lambda x: index_select(x, 0, index)))
+    text = "index out of range in self"
+    refuse_negative(index.raw, IndexError, text)
+    return into(out, bounded(lambda: index_select_row(input, index, p=d), IndexError, text))
+
+
+@public(inplace=True, row=index_add_row)
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Any = None
+) -> Tensor:
+    """The tensor with `alpha` times the parts of `source` along `dim` added where the 1-D int tensor `index` says.
+
+    A part that is named twice is added to twice.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.index_add(torch.zeros(3), 0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
+    tensor([3., 0., 3.])
+    """
+    d, index = _check_source("index_add", input, dim, index, source)
+    if not input.raw.ndim:
+        part = source if source.raw.ndim else TABLE["reshape"](source, p=(1,))
+        return into(out, flat(input, lambda x: index_add(x, 0, index, part, alpha=alpha)))
+    if input.raw.dtype.kind in "iu" and isinstance(alpha, float):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    text = "index {index} is out of bounds for dimension {dim} with size {size}"
+    refuse_negative(index.raw, RuntimeError, text, input.raw.shape[d], d)
+    return into(out, bounded(lambda: index_add_row(input, source, index, p=(d, alpha)), RuntimeError))
+
+
+@public(inplace=True, row=index_copy_row)
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor with the parts of `source` along `dim` where the 1-D int64 tensor `index` says.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.index_copy(torch.zeros(3), 0, torch.tensor([2, 0]), torch.tensor([1., 2.]))
+    tensor([2., 0., 1.])
+    """
+    if isinstance(index, Tensor) and index.raw.dtype != np.int64:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {index.dtype.scalar_type}"
+        )
+    d, index = _check_source("index_copy", input, dim, index, source)
+    if not input.raw.ndim:
+        part = source if source.raw.ndim else TABLE["reshape"](source, p=(1,))
+        return into(out, flat(input, lambda x: index_copy(x, 0, index, part)))
+    text = "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"
+    refuse_negative(index.raw, IndexError, text, input.raw.shape[d], d)
+    return into(out, bounded(lambda: index_copy_row(input, source, index, p=d), IndexError))
+
+
+def _check_source(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> tuple[int, Tensor]:
+    check_tensor(name, x)
+    check_tensor(name, index, "index", 3)
+    check_tensor(name, source, "source", 4)
+    d = wrap_dim(dim, x.raw.ndim, name)
+    if index.raw.ndim > 1:
+        raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {index.raw.ndim}")
+    if index.raw.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"{name}_(): Expected dtype int32/int64 for index but got: {index.dtype.scalar_type}"
+        )
+    if source.raw.dtype != x.raw.dtype:
+        raise explain(
+            RuntimeError,
+            f"{name}_(): self ({x.dtype.scalar_type}) and source ({source.dtype.scalar_type}) must have the same "
+            "scalar type",
+            cure=f"convert the source first: source.to({x.dtype}).",
+        )
+    count, have = index.raw.size, source.raw.shape[d] if source.raw.ndim else 1
+    if count != have:
+        kind = RuntimeError if name == "index_add" else IndexError
+        raise kind(
+            f"{name}_(): Number of indices ({count}) should be equal to source.size(dim): ({have}), for dim: {d}"
+        )
+    a, b = list(x.raw.shape), list(source.raw.shape)
+    if a[:d] + a[d + 1 :] != b[:d] + b[d + 1 :]:
+        raise explain(
+            RuntimeError,
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{a} source.shape = {b}"
+            if name == "index_add"
+            else f"{name}_(): Source/destination tensor must have same slice shapes. Got {a} and {b} at dimension {d}.",
+        )
+    return d, vector(name, x, index)
+
+
+def _marks(c: Any, p: Any) -> Any:
+    size, after = p
+    out = devices.zeros((size, *[1] * after), np.bool_, like=c)
+    out[c] = True
+    return out
+
+
+# p is (size of the dimension, how many dimensions follow it)
+marks = Op("index_marks", _marks, params=True, doc="A mask that is True where an index says.")
+
+
+@public(inplace=True)
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """The tensor with `value` (a number or a 0-d tensor) in the parts along `dim` that the 1-D int64 index names.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.index_fill(torch.ones(2, 3), 1, torch.tensor([0, 2]), 5)
+    tensor([[5., 1., 5.],
+            [5., 1., 5.]])
+    """
+    from .masks import filled_where
+
+    check_tensor("index_fill", input)
+    d = wrap_dim(dim, input.raw.ndim, "index_fill")
+    check_tensor("index_fill", index, "index", 3)
+    if index.raw.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.raw.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    index = vector("index_fill", input, index)
+    if not input.raw.ndim:
+        return flat(input, lambda x: index_fill(x, 0, index, value))
+    size, after = input.raw.shape[d], input.raw.ndim - d - 1
+    mask = bounded(lambda: marks(index, p=(size, after)), IndexError)
+    return filled_where(input, mask, value, "IndexFill")
+
+
+# ------------------------------------------------------------------------------------------------ in the order of memory
+def _taken(g: Any, n: Any) -> Any:
+    size = 1
+    for k in n.sa:
+        size *= k
+    return TABLE["reshape"](index_back(g, n.b, p=(((True,), False), (size,))), p=n.sa)
+
+
+take_row = Op(
+    "take", lambda a, b: a.take(b), a=_taken, reads=("b",), mode="linear", symbol="[ ]",
+    partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}", doc="Elements by their number in the flattened tensor.",
+)  # fmt: skip
+
+
+def _put(a: Any, b: Any, c: Any, p: Any) -> Any:
+    out = a.copy().reshape(-1)
+    b, c = b if b.__class__ in NUMBERS else b.reshape(-1), c.reshape(-1)
+    if p:
+        devices.add_at(out, c, b)
+    else:
+        out[c] = b
+    out = out.reshape(a.shape)
+    return out if out.ndim or devices.device_of(out).type != "cpu" else out[()]
+
+
+# p: whether elements are added to what is there
+put_row = Op(
+    "put", _put, a=lambda g, n: g if n.p else put_row(g, 0, n.c, p=False),
+    b=lambda g, n: TABLE["reshape"](take_row(g, n.c), p=n.sb), reads=("c", "c"), mode="joint", params=True,
+    symbol="[ ]←", partials=("0 where written, else 1", "1 where written"), latex="{a}_{{{c}}} \\gets {b}",
+    doc="The first input, with the second one's elements where an index into the flattened tensor says.",
+)  # fmt: skip
+
+
+def _check_flat(name: str, x: Tensor, index: Any) -> None:
+    check_tensor(name, x)
+    check_tensor(name, index, "index", 2)
+    if index.raw.dtype != np.int64:
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {index.dtype.scalar_type}")
+    if isinstance(index.raw, (ndarray, np.generic)) and index.raw.size:
+        size, low, high = x.raw.size, int(index.raw.min()), int(index.raw.max())
+        if low < -size or high >= size:
+            worst = high if high >= size else low
+            raise IndexError(f"out of range: tried to access index {worst} on a tensor of {size} elements.")
+
+
+@public()
+def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
+    """The elements at the numbers `index` (int64, any shape) of the flattened tensor.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, 3]))
+    tensor([1, 4])
+    """
+    _check_flat("take", input, index)
+    return into(out, take_row(input, index))
+
+
+@public(inplace=True, row=put_row)
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """The tensor with the elements of `source` at the numbers `index` of the flattened tensor.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.zeros(2, 2).put(torch.tensor([0, 3]), torch.tensor([1., 2.]))
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    _check_flat("put_", input, index)
+    check_tensor("put_", source, "source", 3)
+    if source.raw.dtype != input.raw.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{input.dtype.scalar_type} and source.dtype = {source.dtype.scalar_type}"
+        )
+    if source.raw.size != index.raw.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.raw.size}, index.numel() = {index.raw.size}"
+        )
+    return put_row(input, source, index, p=bool(accumulate))

@@ -175,8 +175,8 @@ def check_sizes(target: tuple[int, ...], source: tuple[int, ...]) -> None:
     if len(source) > len(target):
         raise explain(
             RuntimeError,
-            f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of dimensions "
-            f"in the tensor ({len(source)})",
+            f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({len(source)})",
             f"A value of shape {list(source)} does not go into a place of shape {list(target)}.",
         )
     lead = len(target) - len(source)
