@@ -1,8 +1,11 @@
 """What all tests share: the kernel is visible uninstalled, nobody's IPython settings count, GPU tests skip."""
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
@@ -42,3 +45,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     reason = _no_gpu() if marked else ""
     for item in marked if reason else ():
         item.add_marker(pytest.mark.skip(reason=f"needs a real GPU: {reason}"))
+
+
+_CHROMIUM = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --window-size=1400,1000"
+).split()
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A headless Chromium driven by selenium, with a profile of its own."""
+    from selenium import webdriver
+
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    binary = next((path for name in names if (path := shutil.which(name))), None)
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("there is no Chromium with a chromedriver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in (*_CHROMIUM, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield chrome
+    chrome.quit()

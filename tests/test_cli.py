@@ -1,19 +1,17 @@
 """The command `autodiff-kernel` as a user calls it: exit codes, what is written, what is said."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
+from labs import free_port, serving
 
 from autodiff_kernel import __version__, cli
 from autodiff_kernel.jupyter import doctor, lab
@@ -139,31 +137,6 @@ def test_a_missing_extra_is_one_line_with_the_command_that_installs_it(
 
 
 # ---------------------------------------------------------------------- lab
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def serving(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A running `autodiff-kernel lab` and the URL it prints; it is stopped at the end."""
-    new_group = subprocess.CREATE_NEW_PROCESS_GROUP if sys.platform == "win32" else 0
-    process = subprocess.Popen(
-        [*COMMAND, "lab", "--no-browser", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        creationflags=new_group,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().strip()
-    finally:
-        process.send_signal(signal.CTRL_BREAK_EVENT if sys.platform == "win32" else signal.SIGTERM)
-        process.communicate(timeout=60)
 
 
 def status(url: str) -> int:

@@ -1,5 +1,6 @@
 """`autodiff-kernel lab`: JupyterLab on the lessons, on this machine only, with the kernel of this Python."""
 
+import json
 import os
 import socket
 import sys
@@ -58,8 +59,6 @@ def options(folder: Path, notebook: str, port: int | None, browser: bool) -> lis
         f"--ServerApp.root_dir={folder}",
         f"--ServerApp.ip={HOST}",
         f"--LabApp.default_url=/lab/tree/{quote(notebook)}" if notebook else "--LabApp.default_url=/lab",
-        "--LabApp.news_url=None",  # asks no server for news
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--Application.log_level=WARN",
     ]
     if port is not None:
@@ -71,6 +70,16 @@ def options(folder: Path, notebook: str, port: int | None, browser: bool) -> lis
             "--ServerApp.allow_root=True"
         ]  # a container's only user; the server is local and has its token
     return words
+
+
+def _ask_nothing(folder: Path) -> None:
+    """Configure this JupyterLab not to ask, over the first lesson, whether it may fetch news from the web."""
+    config = folder / "labconfig"
+    config.mkdir()
+    off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+    (config / "page_config.json").write_text(json.dumps(off), encoding="utf-8")
+    before = os.environ.get("JUPYTER_CONFIG_PATH")
+    os.environ["JUPYTER_CONFIG_PATH"] = str(folder) if before is None else str(folder) + os.pathsep + before
 
 
 def main(path: str | None = None, *, port: int | None = None, browser: bool = True) -> int:
@@ -96,7 +105,8 @@ def main(path: str | None = None, *, port: int | None = None, browser: bool = Tr
     from jupyterlab.labapp import LabApp
 
     browser = browser and _can_browse()
-    with kernelspec.available():
+    with kernelspec.available() as scratch:
+        _ask_nothing(scratch)
         server = LabApp.initialize_server(argv=options(folder, notebook, port, browser))
         print(f"JupyterLab with the Autodiff kernel serves {folder}", file=sys.stderr)
         print(
