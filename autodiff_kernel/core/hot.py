@@ -33,7 +33,7 @@ def unary(op: Op) -> Any:
         if kind is ndarray:
             if not a.ndim:
                 a = a[()]
-            if a.dtype.kind != "f":
+            if a.dtype.kind != "f" or self.is_dual:
                 return op(self)
         elif kind is not float32 and kind is not float64 or self.is_dual:
             return op(self)

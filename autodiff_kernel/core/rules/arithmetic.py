@@ -67,6 +67,19 @@ pow_tensor = Op(
 )  # fmt: skip
 
 
+def _base_number_rule(g: Any, n: Any) -> Any:
+    if n.a == 0:  # 0**b is constant for b > 0, and 0 * log(0) would be nan
+        return g * where(n.b >= 0, n.b * 0, float("-inf"))
+    return g * (n.y * float(np.log(np.float64(n.a))))
+
+
+pow_base = Op(
+    "pow_base", operator.pow, None, _base_number_rule, reads=("", "aby"), mode="elementwise", spreads=True, types="same",
+    node="PowBackward2", symbol="^", partials=("", "{y}·log {a}"), latex="{a}^{{{b}}}",
+    doc="A number to the power of each element.",
+)  # fmt: skip
+
+
 def where(condition: Any, a: Any, b: Any) -> Any:
     return TABLE["where"](condition, a, b)
 
@@ -138,9 +151,9 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
         if result is NotImplemented:
             check_tensor("div", other, "other", 2)
     elif rounding_mode == "floor":
-        result = TABLE["floor_divide"](input, other)
+        result = TABLE["div_floor"](input, other)
     elif rounding_mode == "trunc":
-        result = TABLE["trunc_divide"](input, other)
+        result = TABLE["div_trunc"](input, other)
     else:
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + rounding_mode + "'"
@@ -164,7 +177,7 @@ def pow_(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """
     if not isinstance(input, Tensor):
         check_tensor("pow", exponent, "exponent", 2)
-        result = pow_tensor(input, exponent)
+        result = pow_base(input, exponent)
     else:
         result = power(input, exponent)
         if result is NotImplemented:
@@ -184,7 +197,7 @@ def _attach_operators() -> None:
     forms = {
         "__add__": _add, "__radd__": _add, "__sub__": _sub, "__rsub__": _rsub, "__mul__": _mul, "__rmul__": _mul,
         "__truediv__": _div, "__rtruediv__": lambda self, other: TABLE["reciprocal"](self) * other,
-        "__pow__": power, "__rpow__": reflected(pow_tensor), "__neg__": METHODS["neg"], "__pos__": lambda self: self,
+        "__pow__": power, "__rpow__": reflected(pow_base), "__neg__": METHODS["neg"],
         "__iadd__": METHODS["add_"], "__isub__": METHODS["sub_"], "__imul__": METHODS["mul_"],
         "__itruediv__": METHODS["div_"], "__ipow__": pow_in_place,
     }  # fmt: skip
