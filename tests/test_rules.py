@@ -353,7 +353,8 @@ def observe(t: Trial, observed: dict[int, set[str]]) -> None:
     y = op.run(raws, t.p)
     n = dual.values(op, raws, tuple(y) if op.outputs else y, t.p)
     for i in t.moving:
-        g: Any = list(t.ws) if op.outputs else t.ws[0] if t.ws[0].ndim else t.ws[0][()]
+        gs = [w if w is None or w.ndim else w[()] for w in t.ws]
+        g: Any = gs if op.outputs else gs[0]
         saved = [v for v in (*raws, *(y if op.outputs else (y,)), *t.ws) if isinstance(v, np.ndarray)]
         before = [v.copy() for v in saved]
         read = observed.setdefault(0 if op.each is not None else i, set())

@@ -445,7 +445,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return filled_where(input, mask, value, "IndexFill")
 
 
-# ------------------------------------------------------------------------------------------------ in the order of memory
+# ------------------------------------------------------------------------------------ in the order of memory
 def _taken(g: Any, n: Any) -> Any:
     size = 1
     for k in n.sa:
