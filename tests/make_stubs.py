@@ -87,6 +87,8 @@ def render() -> str:
     out += [f"{name}: Any" for name in sorted(own) if name.endswith("Tensor") and name != "Tensor"]
     out += ["", "class Tensor(_tensor.Tensor):"]
     for name in sorted(api.METHODS):
+        if name.startswith("__i") and name != "__invert__":
+            continue  # x += y is typed by __add__
         out.append(f"    def {name}{signature(inspect.unwrap(api.METHODS[name]), 'self')}: ...")
     out.append("")
     out += [f"def {name}{signature(inspect.unwrap(f))}: ..." for name, f in sorted(api.FUNCTIONS.items())]

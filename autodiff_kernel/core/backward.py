@@ -5,6 +5,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import modes
+from . import tensor as _tensor
 from .errors import explain
 from .graph import Node, visit, walk
 from .tensor import Tensor, add_grad, wrap
@@ -155,3 +156,6 @@ def no_graph(t: Tensor, i: int) -> RuntimeError:
         "make the inputs with requires_grad=True (or call x.requires_grad_()) before computing with them.",
         tensor=t,
     )
+
+
+_tensor._start_backward = backward

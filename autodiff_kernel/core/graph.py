@@ -55,6 +55,23 @@ class Node:
     third: "Node | None"
     edges: tuple["Node | None", ...]
     notes: "Notes | None"
+    leaf: Any
+    p: Any
+    a: Any
+    b: Any
+    c: Any
+    x: Any
+    y: Any
+    sa: Any
+    sb: Any
+    sc: Any
+    sx: Any
+    sy: Any
+    va: Any
+    vb: Any
+    vc: Any
+    vx: Any
+    vy: Any
 
     def name(self) -> str:
         """PyTorch's name of the node: 'MulBackward0', or 'torch::autograd::AccumulateGrad' for a leaf's."""
@@ -194,7 +211,7 @@ def walk(
                 n, g = nxt, ng
         nxt = None
         op = n.op
-        if n.seq < written[0]:
+        if n.seq < written[0] and op.counters:
             check_writes(n)
         if wanted is not None and n in wanted:
             wanted[n] = g = g if n.notes is None else visit(n, g)
@@ -368,18 +385,28 @@ def small(x: Any) -> Any:
     x = getattr(x, "raw", x)
     if getattr(x, "ndim", 0) == 0 and not hasattr(x, "base"):
         return x
-    return x.copy() if x.size <= SMALL else None
+    if x.size > SMALL:
+        return None
+    if x.__class__ is ndarray:
+        return x.copy()
+    from .device import backend_of
+
+    return backend_of(x).host(x)  # off the GPU (uncounted: nobody's program did this), whose memory is the user's
 
 
 def check_writes(n: Node) -> None:
     """Was a value that this node's rules read overwritten after the node was made?"""
-    for letter in n.op.keeps_letters:
-        version = getattr(n, "v" + letter, None)
+    for slot in n.op.counters:
+        version = getattr(n, slot, None)
         if version is None:
             continue
-        for i, v in enumerate(version if letter == "x" else (version,)):
-            if v is not None and v[0] > n.seq:
-                raise modified(n, letter, i, v)
+        if slot != "vx":
+            if version[0] > n.seq:
+                raise modified(n, slot[1], 0, version)
+        else:
+            for i, v in enumerate(version):
+                if v is not None and v[0] > n.seq:
+                    raise modified(n, "x", i, v)
 
 
 def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
@@ -429,6 +456,18 @@ class Saved:
 
     __slots__ = ("a", "b", "c", "y", "x", "p", "sa", "sb", "sc", "sx", "sy")
 
+    a: Any
+    b: Any
+    c: Any
+    x: Any
+    y: Any
+    p: Any
+    sa: Any
+    sb: Any
+    sc: Any
+    sx: Any
+    sy: Any
+
 
 def saved_tensors(n: Node) -> Any:
     """The values of n as Tensors that hang in the graph where the inputs and the output hang."""
@@ -458,9 +497,11 @@ def saved_tensors(n: Node) -> Any:
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum g back to the shape that was stretched to g's shape."""
+    lead = len(g.shape) - len(shape)
+    if g.__class__ is ndarray and g.shape[lead:] == shape:  # the usual case, a bias: straight
+        return np.add.reduce(g, 0 if lead == 1 else tuple(range(lead)))
     from .op import TABLE
 
-    lead = len(g.shape) - len(shape)
     axes = tuple(range(lead)) + tuple(
         i + lead for i, size in enumerate(shape) if size == 1 and g.shape[i + lead] != 1
     )

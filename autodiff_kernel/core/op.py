@@ -49,7 +49,7 @@ class Op:
     """
 
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
-                 "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps", "keeps_letters",
+                 "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps", "keeps_letters", "counters",
                  "spent", "is_spent", "picks", "variants", "differentiable", "base")  # fmt: skip
 
     def __init__(
@@ -93,6 +93,7 @@ class Op:
             for bits in range(8)
         )
         self.keeps_letters = "".join(letter for letter in "abcxy" if any(letter in r for r in self.reads))
+        self.counters = tuple("v" + letter for letter in self.keeps_letters)
         self.variants: dict[Any, Op] = {}
         self.base = self
         self.is_spent = False

@@ -4,7 +4,7 @@ Operations are not written here: functions, methods and in-place forms come from
 """
 
 import weakref
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
@@ -56,6 +56,14 @@ def wrap(raw: Any, node: Any = None, version: Any = None) -> "Tensor":
     return t
 
 
+def _start_backward(*args: Any) -> None:
+    """backward.py puts its `backward` here (it needs Tensor, and an import at each call would cost 1 µs)."""
+
+
+def _operator(self: Any, other: Any) -> Any:
+    """The type of the operators, for type checkers."""
+
+
 class Tensor:
     """A multi-dimensional array of one dtype on one device that can record how it was computed.
 
@@ -78,6 +86,18 @@ class Tensor:
     node: Node | None
     version: list[Any] | None
     family: Any
+    _grad: Any
+
+    if TYPE_CHECKING:  # what api.py attaches from the table
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
+        __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __mod__ = __floordiv__ = __and__ = __or__ = __xor__ = _operator
+        __lt__ = __le__ = __gt__ = __ge__ = _operator
+        __getitem__ = _operator
+
+        def __neg__(self) -> Any: ...
+        def __invert__(self) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         from .create import legacy
@@ -321,9 +341,7 @@ class Tensor:
         saved values for another backward.  create_graph: record the computation of the gradient itself.  inputs:
         accumulate into these tensors only.
         """
-        from .backward import backward
-
-        backward([self], [gradient], retain_graph, create_graph, inputs)
+        _start_backward([self], [gradient], retain_graph, create_graph, inputs)
 
     def detach(self) -> "Tensor":
         """A tensor with the same memory and without history."""
