@@ -608,3 +608,26 @@ def test_arrays_fit_their_room_or_are_summed_up():
 def test_escaping_keeps_other_scripts_and_drops_what_is_not_text():
     assert escape_xml("Größe 変数 ∂") == "Größe 変数 ∂"
     assert printable("a\ud800b\nc\x07") == "a\ufffdb\ufffdc\ufffd"
+
+
+def test_what_operations_keep_is_shown_until_a_backward_frees_it():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 3).exp().sum()
+    names = {"x": x, "y": y}
+    view = graph(y, namespace=names, saved=True).model
+    assert [n.members for n in view.nodes if n.role == "saved"] == [("output: exp [2] · 8 bytes",)]
+    assert "▢" in graph_text(view) and "#4 = exp(#2)" in graph_text(view)
+    ET.fromstring(graph_svg(view))
+    y.backward()
+    freed = graph(y, namespace=names, saved=True).model
+    assert not [n for n in freed.nodes if n.role == "saved"] and "freed" in freed.notes[0]
+
+
+def test_one_output_of_several_is_drawn_and_led_back():
+    u = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+    y = u.max(0)[0] * u[1]
+    y.backward()
+    view = graph(y, namespace={"u": u, "y": y}).model
+    node = next(n for n in view.nodes if n.op == "max")
+    assert (node.value, node.grad) == ("3; 0", "1; none")
+    assert by_name(view)["u"].grad == "[1, 3, 0]"

@@ -42,7 +42,7 @@ def boxes(view: GraphView) -> list[Box]:
 
 def tag(node: GraphNode) -> str:
     """'leaf', 'constant', or the operation and its line."""
-    what = {LEAF: "leaf", DATA: "constant", SAVED: "kept for backward"}.get(node.role, node.op)
+    what = {LEAF: "leaf", DATA: "constant", SAVED: "kept"}.get(node.role, node.op)
     return " · ".join(part for part in (what, node.line) if part)
 
 
@@ -59,6 +59,8 @@ def gradient_label(node: GraphNode, view: GraphView) -> str:
 
 
 def _rows(node: GraphNode, view: GraphView, mixed: bool) -> list[Row]:
+    if node.role == SAVED:
+        return [Row(*member.split(": ", 1)) for member in node.members]
     rows = []
     if node.shape:
         rows.append(Row("shape", shape_text(node.shape)))

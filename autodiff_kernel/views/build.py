@@ -14,9 +14,10 @@ from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.op import NUMBERS
 from autodiff_kernel.core.tensor import Tensor
 
-from .model import DATA, LEAF, OP, OUTPUT, GraphEdge, GraphNode, GraphView, head_count
+from .model import DATA, LEAF, OP, OUTPUT, SAVED, GraphEdge, GraphNode, GraphView, head_count
 from .names import Names
 from .partials import Operand, formula, label
+from .saved import saved
 from .style import NOT_RECORDED, NOT_YET, array_text, number
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -33,6 +34,7 @@ class Wish:
     values: bool = True
     grads: bool = True
     numbers: bool = False
+    saved: bool = False
     title: str = ""
     mark: Any = None
 
@@ -81,9 +83,11 @@ class _Builder:
         self.root_nodes = {node for node, _ in roots}
         self.passed: set[Node] = set()  # nodes that a backward went through
         self.foreign = False  # did gradients come in from outside the picture?
+        self.received: dict[Node, list[tuple[Node, int, Any]]] = {}
         for node in nodes:
             if node.notes is not None:
-                for source, _, _ in node.notes.received:
+                self.received[node] = node.notes.received
+                for source, _, _ in self.received[node]:
                     self.passed.add(node)
                     self.passed.add(source)
                     owner = source.left if source.op is not None and source.op.picks else source
@@ -105,6 +109,8 @@ class _Builder:
             for x in inputs:
                 if x[0] is not None and x[0] not in self.ids:
                     self._add(x[0], self._source(x[0], x[2]))
+            if self.wish.saved:
+                self._keep(node, inputs)
             self._add(node, self._operation(node, inputs))
             self._connect(node, inputs)
         for node, _ in self.roots:
@@ -121,6 +127,8 @@ class _Builder:
         caption.append(head_count(nodes))
         outputs = [n.title for n in nodes if n.role == OUTPUT] or [nodes[-1].title]
         notes = []
+        if self.wish.saved and any(node.op is not None and node.op.is_spent for node in self.all):
+            notes.append("A backward has freed what the operations had kept.")
         if self.foreign and self.wish.grads:
             notes.append(
                 "The last backward did not start at this graph's output: grad is what it brought here."
@@ -157,7 +165,7 @@ class _Builder:
             return ""
         node, output = self.roots[0]
         notes = kept(node)
-        if notes is None or notes.received:
+        if notes is None or self.received[node]:
             return ""
         if notes.grad is None:  # no backward so far: the labels say what it will bring
             single = notes.shape == () and not self.passed
@@ -272,6 +280,17 @@ class _Builder:
             **(_facts(notes, t) | {"shape": made[0]}),
         )
 
+    def _keep(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> None:
+        """A box of its own for what the operation keeps for backward, with a line into it."""
+        operands = [self._operand(x) for x in inputs]
+        rows = saved(node, operands, self._operand((node, 0, None)))
+        if rows:
+            made = GraphNode(
+                len(self.nodes), SAVED, members=tuple(f"{place}: {what}" for place, what in rows), value=""
+            )
+            self._add(("saved", node), made)
+            self.edges.append(GraphEdge(made.id, made.id + 1, position=-1))
+
     def _text(self, value: Any) -> str | None:
         if not self.wish.values:
             return ""
@@ -298,7 +317,7 @@ class _Builder:
             return NOT_KEPT if held is None else array_text(peek(held)), "here", ()
         if isinstance(notes.grad, list):
             return "; ".join("none" if g is None else array_text(peek(g)) for g in notes.grad), "here", ()
-        return array_text(peek(notes.grad)), "here", _terms(notes)
+        return array_text(peek(notes.grad)), "here", _terms(self.received[node])
 
     def _leaf_gradient(self, node: Node, t: Tensor | None) -> tuple[str, str, tuple[str, ...], str]:
         """A leaf's gradient, and what its `.grad` holds where that is something else."""
@@ -313,8 +332,8 @@ class _Builder:
             return text or NOT_KEPT, "here", (), ""
         grad = array_text(peek(notes.grad))
         if t is None:
-            return grad, "here", _terms(notes), ""
-        return grad, "here", _terms(notes), "" if text == grad else text or "None"
+            return grad, "here", _terms(self.received[node]), ""
+        return grad, "here", _terms(self.received[node]), "" if text == grad else text or "None"
 
     # ------------------------------------------------------------------------------------------ edges
     def _connect(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> None:
@@ -363,8 +382,8 @@ class _Builder:
         return f"{number(peek(notes.grad))} · {words} = {passed}".replace("-", "−")
 
     def _contribution(self, node: Node, position: int, source: Node) -> str:
-        if source.notes is not None and self.wish.grads:
-            for consumer, i, value in source.notes.received:
+        if self.wish.grads:
+            for consumer, i, value in self.received.get(source, ()):
                 if consumer is node and i == position and value is not None:
                     return array_text(peek(value))
         return ""
@@ -385,9 +404,9 @@ class _Builder:
         return Operand(name, peek(value), "" if key.op is None else key.op.base.name)
 
 
-def _terms(notes: Any) -> tuple[str, ...]:
+def _terms(received: list[tuple[Node, int, Any]]) -> tuple[str, ...]:
     """The contributions that were added up, in the order of the consumers; () unless there are several small ones."""
-    received = sorted(notes.received, key=lambda entry: (entry[0].seq, entry[1]))
+    received = sorted(received, key=lambda entry: (entry[0].seq, entry[1]))
     texts = [array_text(peek(value)) for _, _, value in received if value is not None]
     if (
         len(texts) < 2

@@ -89,6 +89,9 @@ def digraph(view: GraphView) -> Any:
             )
             made.edge(f"o{node.id}", f"n{node.id}", **arrow)
     for edge in view.edges:
+        if view.nodes[edge.source].role == SAVED:
+            made.edge(f"n{edge.source}", f"o{edge.target}", style="dashed", arrowhead="none")
+            continue
         target = view.nodes[edge.target]
         end = f"o{edge.target}" if _has_sign(target) else f"n{edge.target}"
         text = {"label": escape_dot(f" {edge.label} ")} if edge.label else {}

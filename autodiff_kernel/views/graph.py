@@ -90,6 +90,7 @@ def graph(
     values: bool = True,
     grads: bool = True,
     numbers: bool = False,
+    saved: bool = False,
     limit: int = LIMIT,
     engine: str = "own",
     title: str = "",
@@ -100,9 +101,9 @@ def graph(
     x: a tensor, a node (`grad_fn`), or a list of them. namespace: variables that give the boxes their names; the
     caller's own if None. sense: 'forward' draws arrows as values flow, 'backward' as gradients do. direction: 'LR' or
     'TB'. values, grads: what the boxes show. numbers: call values without a variable w1, w2, … as in an evaluation
-    trace. limit: how many boxes are drawn; beyond it operations are merged into groups, beyond 2,000 nodes (or `limit`)
-    a summary in words takes the picture's place. engine: 'own' or 'dot'. mark: a tensor or node that is drawn as the
-    one in error.
+    trace. saved: show what each operation keeps for backward. limit: how many boxes are drawn; beyond it operations
+    are merged into groups, beyond 2,000 nodes (or `limit`) a summary in words takes the picture's place. engine: 'own'
+    or 'dot'. mark: a tensor or node that is drawn as the one in error.
 
     Values, gradients and lines were kept where recording was on (`core.modes.recording`; the kernel switches it on);
     elsewhere the picture says "not recorded".
@@ -131,11 +132,11 @@ def graph(
         raise ValueError(
             "graph() got an empty list; give it a tensor that was computed from one with requires_grad=True"
         )
-    wish = Wish(sense, direction, values, grads, numbers, title, _node(mark))
     nodes = reachable([node for node, _ in roots])
+    wish = Wish(sense, direction, values, grads, numbers, saved and len(nodes) <= limit, title, _node(mark))
     if len(nodes) > max(MOST, limit):
         return _too_large(roots, nodes, names, wish)
-    return GraphResult(collapse(model(roots, nodes, names, wish), limit), engine)
+    return GraphResult(collapse(model(roots, nodes, names, wish), max(limit, 2 * limit * wish.saved)), engine)
 
 
 def _check(option: str, given: Any, known: Sequence[str]) -> None:

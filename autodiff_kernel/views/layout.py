@@ -270,10 +270,13 @@ class _Net:
         sweeps = 5 if len(self.rank) < 100 else 2
         both = [b + a for b, a in zip(self.before, self.after, strict=True)]
         for _ in range(sweeps):
+            last = list(y)
             for layer in self.layers:
                 self._settle(layer, self.before, y)
             for layer in reversed(self.layers):
                 self._settle(layer, self.after, y)
+            if all(abs(a - b) < 0.5 for a, b in zip(y, last, strict=True)):
+                break
         for layer in self.layers:
             self._settle(layer, both, y)
         top = min(y[i] - self.sizes[i][1] / 2 for i in range(self.real))

@@ -89,11 +89,18 @@ def slope(op: Any, position: int, inputs: list[Operand], output: Operand, p: Any
         return None
     if np.shape(inputs[position].value) != shape or (op.mode != "elementwise" and shape):
         return None
-    one = np.ones_like(output.value)
+    value = output.value
+    one = (
+        np.ones_like(value)
+        if shape
+        else type(value)(1)
+        if isinstance(value, np.generic)
+        else value.dtype.type(1)
+    )
     try:
         with np.errstate(all="ignore"):
             rule = (op.a, op.b, op.c)[position]
-            return np.asarray(rule(one if shape else one[()], _Point(inputs, output, p)))
+            return np.asarray(rule(one, _Point(inputs, output, p)))
     except Exception:  # a row that works on no plain values has no number to show
         return None
 

@@ -186,6 +186,7 @@ class _Drawing:
         self.lines: list[Path | Circle | Text] = []
         self.fronts: list[Path | Circle | Text] = []
         self.labels: list[Path | Circle | Text] = []
+        self.labelled = any(edge.label for edge in view.edges)
         self.space = _Space()
         for i in range(len(cells)):
             self.space.take(self._box_area(i))
@@ -316,17 +317,19 @@ class _Drawing:
         start, _ = self.plan.routes[k]
         x0, y0 = start[0] + MARGIN, start[1] + MARGIN
         x1, y1 = self._landing(target, place, of)
-        trunk = self.view.edges[k].source in self.plan.trunks and start != self._port(k)
-        head = (
-            self.back and not trunk
-        )  # backward, only a line that starts at the box itself has its arrow there
-        curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back)
-        self.lines.append(
-            Path((("M", curve[0]), ("C", curve[1] + curve[2] + curve[3])), stroke=self.line, width=1.3)
-        )
-        if self.view.edges[k].label:
-            for t in range(17):
-                self.space.dot(_point_at(curve, t / 16))
+        source = self.view.edges[k].source
+        idle = self._idle(source)
+        # backward, only a line that starts at the box itself has its arrow there; a trunk has one of its own
+        head = self.back and not idle and not (source in self.plan.trunks and start != self._port(k))
+        curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back and not idle)
+        commands: tuple[Command, ...] = (("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
+        if self.labelled:
+            for t in range(13):
+                self.space.dot(_point_at(curve, t / 12))
+        if idle:
+            self.lines.append(Path(commands, stroke=style.LINE, width=1.1, dash="4 3"))
+            return curve
+        self.lines.append(Path(commands, stroke=self.line, width=1.3))
         if head:
             self._head((x0, y0), -1)
         elif not self.back:
@@ -334,8 +337,9 @@ class _Drawing:
         return curve
 
     def _idle(self, source: int) -> bool:
-        """Does no gradient run to this node in a backward picture?"""
-        return self.back and self.view.nodes[source].role in (DATA, SAVED)
+        """Is a line from this node no way of a value, or in a backward picture none of a gradient?"""
+        role = self.view.nodes[source].role
+        return role == SAVED or (self.back and role == DATA)
 
     def _port(self, k: int) -> Point:
         source = self.view.edges[k].source
@@ -361,8 +365,13 @@ class _Drawing:
         """The line that long edges share, bending at each rank it passes."""
         moved = [(x + MARGIN, y + MARGIN) for x, y in points]
         commands: list[Command] = [("M", moved[0])]
+        across = 0 if self.down else 1
         for k in range(1, len(moved)):
-            if k % 2:
+            if k > 1 and moved[k - 1][across] == moved[k][across]:  # straight on
+                if commands[-1][0] == "L":
+                    commands.pop()
+                commands.append(("L", moved[k]))
+            elif k % 2:
                 cut = self.back and k == 1 and not self._idle(source)
                 curve = _curve(moved[k - 1], moved[k], self.down, cut_start=cut, cut_end=False)
                 if cut:
@@ -370,8 +379,14 @@ class _Drawing:
                 commands.append(("C", curve[1] + curve[2] + curve[3]))
             else:
                 commands.append(("L", moved[k]))
-        self.lines.append(Path(tuple(commands), stroke=self.line, width=1.3))
-        if self.back and not self._idle(source):
+        idle = self._idle(source)
+        look = (
+            {"stroke": style.LINE, "width": 1.1, "dash": "4 3"}
+            if idle
+            else {"stroke": self.line, "width": 1.3}
+        )
+        self.lines.append(Path(tuple(commands), **look))  # type: ignore[arg-type]
+        if self.back and not idle:
             self._head(moved[0], -1)
 
     def _straight(self, start: Point, end: Point) -> None:

@@ -39,7 +39,9 @@ def _n(value: float) -> str:
 
 
 def _path(path: Path) -> str:
-    data = "".join([letter + " ".join(map(_n, numbers)) for letter, numbers in path.commands])
+    data = "".join(
+        [letter + " ".join([_n(number) for number in numbers]) for letter, numbers in path.commands]
+    )
     fill = "" if path.fill == "none" else f" fill='{path.fill}'"
     dash = f" stroke-dasharray='{path.dash}'" if path.dash else ""
     stroke = "" if path.stroke == "none" else f" stroke='{path.stroke}' stroke-width='{_n(path.width)}'{dash}"

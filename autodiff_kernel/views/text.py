@@ -43,10 +43,12 @@ def graph_text(view: GraphView) -> str:
     rows = [head]
     for place, i in enumerate(order):
         node = view.nodes[i]
-        name = reference(view, i)
-        what = (
-            name if backward or not (node.op and inputs[i]) else f"{name} = {expression(view, i, inputs[i])}"
-        )
+        values = [k for k in inputs[i] if view.nodes[k].role != SAVED]
+        what = reference(view, i)
+        if node.role == SAVED:
+            what = ", ".join(node.members)
+        elif node.op and values and not backward:
+            what = f"{what} = {expression(view, i, values)}"
         rows.append(
             [
                 f"{rail[place]}  {what}" if rail else what,

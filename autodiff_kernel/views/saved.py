@@ -1,0 +1,48 @@
+"""What an operation keeps for backward, and how many bytes that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kernel.core.graph import Node
+from autodiff_kernel.core.op import NUMBERS
+
+from .partials import Operand
+from .style import array_text, shape_text
+
+_PLACES = {"a": "input", "b": "input 2", "c": "input 3", "y": "output"}
+
+
+def saved(node: Node, inputs: list[Operand], output: Operand) -> tuple[tuple[str, str], ...]:
+    """(which value, how it is called and its bytes) of each array that the node's rules will read.
+
+    () where nothing is kept: the rule needs no value, or a backward has freed them.
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> saved((x * x).grad_fn, [Operand("x"), Operand("x")], Operand())
+    (('input', 'x · 8 bytes'), ('input 2', 'x · 8 bytes'))
+    """
+    found = []
+    for letter, operand in zip("abcy", [*inputs, *[Operand()] * (3 - len(inputs)), output], strict=False):
+        value = getattr(node, letter, None)
+        if value is not None and value.__class__ not in NUMBERS:
+            found.append((_PLACES[letter], _called(operand, value)))
+    for i, value in enumerate(getattr(node, "x", None) or ()):
+        found.append((f"input {i + 1}", _called(inputs[i] if i < len(inputs) else Operand(), value)))
+    return tuple(found)
+
+
+def _called(operand: Operand, value: Any) -> str:
+    """Its name, else its value or shape; and its size."""
+    several = value if isinstance(value, (list, tuple)) else (value,)
+    size = sum(int(getattr(v, "nbytes", 0)) for v in several)
+    name = operand.name
+    if not name and isinstance(value, np.generic):
+        name = array_text(value)
+    name = name or " ".join(
+        filter(None, (operand.op, *(shape_text(np.shape(v)) for v in several if np.ndim(v))))
+    )
+    return f"{name} · {size:,} bytes" if size else name
