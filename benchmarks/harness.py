@@ -17,7 +17,7 @@ from itertools import repeat
 from typing import Any, Literal
 
 SAMPLE_SECONDS = 0.010  # long against the clock's own 0.5 µs, short against what disturbs a machine
-SLOW_SECONDS = 1.0  # a sample that takes longer than this is taken fewer times
+SLOW_SECONDS = 1.0  # a sample that takes longer than this is taken only so many times:
 SLOW_REPEATS = 5
 
 Clock = Literal["cpu", "wall"]
@@ -71,6 +71,7 @@ class Case:
 
     `operations` is the number of operations in a step (the report then shows time per operation as well).
     `check` runs once before the timing and raises where something other than the results is wrong.
+    A sample of more than `slow` seconds of CPU time means fewer rounds.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Case:
     goals: Sequence[Goal] = ()
     check: Callable[[], None] | None = None
     repeats: int | None = None
+    slow: float = SLOW_SECONDS
     rtol: float = 1e-4
     atol: float = 1e-5
 
@@ -188,8 +190,8 @@ def calibrate(contestant: Contestant, seconds: float = SAMPLE_SECONDS) -> int:
         return contestant.loops
     loops = 1
     while True:
-        # The best of three: another program's time slice must not shorten the samples of a whole run.
-        step = min(contestant.sample(loops).wall for _ in range(3 if loops > 1 else 1))
+        # CPU time and the best of three: a busy machine must not shorten the samples of a whole run.
+        step = min(contestant.sample(loops).cpu for _ in range(3 if loops > 1 else 1))
         if step * loops >= seconds / 4:
             # A single step may have been a cold one; only one that is long beyond doubt is believed.
             if loops > 1 or step > 10 * seconds:
@@ -237,8 +239,8 @@ def measure(case: Case, repeats: int = 40, *, only: Callable[[str], bool] = lamb
             gc.collect()
             samples[c.name].append(c.sample(loops[c.name]))
         taken += 1
-        slowest = max(samples[name][-1].wall * loops[name] for name in samples)
-        if taken == 1 and slowest > SLOW_SECONDS and rounds > SLOW_REPEATS:
+        slowest = max(samples[name][-1].cpu * loops[name] for name in samples)
+        if taken == 1 and slowest > case.slow and rounds > SLOW_REPEATS:
             notes.append(f"a sample takes {slowest:.1f} s, so {SLOW_REPEATS} rounds instead of {rounds}")
             rounds = SLOW_REPEATS
     return Outcome(case, samples, loops, notes)

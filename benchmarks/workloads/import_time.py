@@ -70,4 +70,5 @@ def cases() -> Iterator[Case]:
         goals=[Goal("extra", 0.080, "numpy", clock) for clock in ("cpu", "wall")],
         check=light,
         repeats=20,
+        slow=60,
     )
