@@ -13,6 +13,7 @@ from . import dtype as dtypes
 from . import storage
 from .api import FUNCTIONS, attach, check_tensor, into
 from .data import as_dtype, cast, check_array, natural, to_raw
+from .errors import explain
 from .tensor import Size, Tensor, share, wrap
 from .typed import TYPED as TYPED
 from .typed import TYPES as TYPES
@@ -30,8 +31,11 @@ def made(raw: Any, requires_grad: bool = False) -> Tensor:
     if not requires_grad:
         return t
     if raw.dtype.kind not in "fcV":
-        raise RuntimeError(
-            f"Only Tensors of floating point and complex dtype can require gradients; this one is {t.dtype}"
+        raise explain(
+            RuntimeError,
+            "Only Tensors of floating point and complex dtype can require gradients",
+            f"This one is {t.dtype}: whole numbers and truth values cannot change by a little.",
+            "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
         )
     return t.requires_grad_()
 
@@ -63,7 +67,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     kind = data.__class__
     if dtype is None and device is None and (kind is list or kind is float):
         # numbers as they stand in most code: the same result without looking at every case
-        if kind is float or data and all([x.__class__ is float for x in data]):
+        if kind is float or data and all([x.__class__ is float or x.__class__ is np.float64 for x in data]):
             if devices.default_device() is devices.CPU:
                 raw = np.array(data, dtypes.get_default_dtype().np)
                 t = wrap(raw if kind is list else raw[()])

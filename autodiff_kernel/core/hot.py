@@ -97,6 +97,8 @@ def binary(op: Op, floats: bool = False) -> Any:
         ):
             b = other
             right = None
+        elif kind is float64:  # a NumPy number counts as a Python number
+            return method(self, other.item())
         else:
             return meet_other(op, self, other)
         if self.is_dual:

@@ -24,7 +24,7 @@ from .op import Op, TABLE
 from .sharing import Family, View, replay, share, version_of
 from .tensor import Parameter, Tensor, type_name, wrap
 
-ndarray, generic = np.ndarray, np.generic
+ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
 
 
 def stamp(t: Tensor) -> None:
@@ -95,16 +95,23 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         a = self.raw
         left = self.node
         kind = other.__class__
-        if scale or a.__class__ is not ndarray or a.dtype.kind != "f" or self.is_dual:
+        ka = a.__class__
+        scalar = ka is float32 or ka is float64
+        if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual:
             return general(self, other, **scale)
         if kind is Tensor or kind is Parameter:
             b = other.raw
             right = other.node
-            if b.__class__ is not ndarray or b.dtype is not a.dtype or b.shape != a.shape:
+            if scalar:
+                if b.__class__ is not ka or other is self:
+                    return general(self, other)
+            elif b.__class__ is not ndarray or b.dtype is not a.dtype or b.shape != a.shape:
                 return general(self, other)
         elif kind is float or kind is int:
             b = other
             right = None
+        elif kind is float64:
+            return method(self, other.item())
         else:
             return general(self, other)
         family = self.family
@@ -113,17 +120,22 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             if modes.special[0] or left is None or left.op is None or left.notes is not None:
                 return general(self, other)
             keep_a, keep_b, _, keep_y = only_a if right is None else both
-            if keep_a or keep_y:
+            if keep_y or keep_a and not scalar:
                 return general(self, other)
-        if family is not None and (tracked or family.__class__ is View) or 0 in a.strides:
+        if family is not None and (tracked or family.__class__ is View) or not scalar and 0 in a.strides:
             return general(self, other)
         stamp(self)
-        ufunc(a, b, a)
+        if scalar:
+            self.raw = row.fwd(a, b)
+        else:
+            ufunc(a, b, a)
         if tracked:
             n = self.node = new(Node)
             n.op, n.seq, n.left, n.right, n.notes = row, tick(), left, right, None
             n.sa = n.sy = a.shape
             n.sb = a.shape if right is not None else ()
+            if keep_a:
+                n.a = a  # an old scalar: nobody can write into it
             if keep_b:
                 n.b = b
                 if b is not other:

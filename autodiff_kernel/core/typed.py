@@ -23,6 +23,11 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
 
     dtype None: the default dtype, and a tensor of any dtype is taken.
     """
+    if len(args) == 1 and args[0].__class__ is list and device in (None, "cpu") and plain_floats(dtype, args[0]):
+        t = new(kind)
+        t.raw = np.array(args[0], (dtypes.get_default_dtype() if dtype is None else dtype).np)
+        t.node = t.version = t.family = t._grad = None
+        return t
     home = devices.parse("cpu" if device is None else device)
     target = dtypes.get_default_dtype() if dtype is None else dtype
     first = args[0] if args else None
@@ -52,6 +57,14 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
     t.raw, t.node, t.version, t.family = raw, None, version, None
     t._grad = None
     return t
+
+
+_PLAIN = {float, int, np.float64}
+
+
+def plain_floats(dtype: dtypes.dtype | None, numbers: list[Any]) -> bool:
+    """A flat list of numbers for a floating dtype: the case that needs no looking into."""
+    return (dtype is None or dtype.is_floating_point) and bool(numbers) and all([x.__class__ in _PLAIN for x in numbers])
 
 
 def values(sequence: Any, target: dtypes.dtype) -> Any:
