@@ -1,6 +1,12 @@
 """Pictures in a real Chromium: no text sticks out of its box, and no script gets out of a label."""
 
+import json
+import os
+import re
 import shutil
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -286,3 +292,83 @@ def test_labels_run_no_script(show):
     )
     assert (hacked, images, scripts) == (None, 1, 0)
     assert shown.startswith("<script>window.hacked=1</script>"[: len(shown) - 1])
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A JupyterLab in a folder of its own that knows nobody's settings and trusts no notebook: (folder, address)."""
+    pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    home = tmp_path_factory.mktemp("home")
+    folder = home / "work"
+    folder.mkdir()
+    places = {f"JUPYTER_{name}": str(home / name) for name in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.port=0"]
+    command += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=secret"]
+    log = (home / "log").open("w+", encoding="utf-8")
+    server = subprocess.Popen(command, env={**os.environ, **places}, stdout=log, stderr=log)
+    try:
+        address = None
+        for _ in range(240):
+            found = re.search(
+                r"http://(?:localhost|127\.0\.0\.1):\d+/", (home / "log").read_text(encoding="utf-8")
+            )
+            address = found.group() if found else None
+            if address or server.poll() is not None:
+                break
+            time.sleep(0.25)
+        assert address, (home / "log").read_text(encoding="utf-8")
+        yield folder, address
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+def test_the_picture_shows_in_a_notebook_that_is_not_trusted(browser, lab):
+    """A downloaded hand-out: its saved outputs are sanitized, and the picture, its alt text and its twin survive."""
+    folder, address = lab
+    with modes.recording():
+        x = torch.tensor(2.0, requires_grad=True)
+        y = x * x
+        y.backward()
+    data, metadata = graph(y, namespace={"x": x, "y": y})._repr_mimebundle_()
+    evil = "<script>window.hacked=1</script><p id='reached'>sanitized</p>"
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"c{i}",
+            "source": "",
+            "execution_count": 1,
+            "metadata": {},
+            "outputs": [output],
+        }
+        for i, output in enumerate(
+            [
+                {"output_type": "display_data", "data": data, "metadata": metadata},
+                {"output_type": "display_data", "data": {"text/html": evil}, "metadata": {}},
+            ]
+        )
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "handout.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    browser.get(f"{address}lab/tree/handout.ipynb?token=secret&reset")
+    look = """
+        const image = document.querySelector('.jp-OutputArea img[alt]');
+        return image && image.complete && document.querySelector('#reached, .jp-OutputArea p') && [
+            image.naturalWidth, image.alt, image.getBoundingClientRect().width,
+            document.querySelector('.jp-OutputArea details pre').textContent,
+            getComputedStyle(image.closest('div[style]')).backgroundColor, window.hacked || 0];
+    """
+    found = None
+    for _ in range(240):
+        found = browser.execute_script(look)
+        if found:
+            break
+        time.sleep(0.25)
+    assert found, "JupyterLab did not show the output"
+    natural, alt, shown, twin, ground, hacked = found
+    assert natural > 100 and shown == natural
+    assert alt == "1 leaf, 1 operation. y is 4; gradient of x is 4."
+    assert "2 + 2 = 4" in twin
+    assert ground == "rgb(255, 255, 255)"
+    assert hacked == 0

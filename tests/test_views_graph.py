@@ -15,12 +15,14 @@ import pytest
 
 import autodiff_kernel as torch
 from autodiff_kernel.core import modes
+from autodiff_kernel.core.op import TABLE
 from autodiff_kernel.views import dot
 from autodiff_kernel.views.collapse import collapse
 from autodiff_kernel.views.dot import graph_dot
 from autodiff_kernel.views.graph import graph
 from autodiff_kernel.views.html import graph_html
 from autodiff_kernel.views.model import GraphEdge, GraphNode, GraphView
+from autodiff_kernel.views.partials import Operand, formula
 from autodiff_kernel.views.result import Result
 from autodiff_kernel.views.style import array_text, escape_latex, escape_xml, img_html, number, printable
 from autodiff_kernel.views.svg import graph_svg
@@ -631,3 +633,11 @@ def test_one_output_of_several_is_drawn_and_led_back():
     node = next(n for n in view.nodes if n.op == "max")
     assert (node.value, node.grad) == ("3; 0", "1; none")
     assert by_name(view)["u"].grad == "[1, 3, 0]"
+
+
+def test_every_formula_of_the_table_can_be_filled_in():
+    names = [Operand("x1"), Operand("x2"), Operand("x3")]
+    for row in TABLE.values():
+        for position, template in enumerate(row.partials):
+            text = formula(row, position, names, Operand("y"))
+            assert bool(text) == bool(template) and "{" not in text, f"{row.name}: {template}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from .partials import Operand, formula, label
 from .saved import saved
 from .style import NOT_RECORDED, NOT_YET, array_text, number
 
+_BACKWARD, _CAPITAL = re.compile(r"Backward\d*$"), re.compile(r"(?<=[a-z0-9])([A-Z])")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _SUMMED = 10_000_000  # elements of a live tensor that a summary still reads
 NOT_KEPT = "passed, not kept"
@@ -59,6 +62,17 @@ def reachable(roots: list[Node]) -> list[Node]:
                     seen[node] = None
                     stack.append(node)
     return sorted(seen, key=lambda node: node.seq)
+
+
+@lru_cache(1024)
+def operation(node_name: str) -> str:
+    """The operation that a node is named after, as PyTorch calls its function.
+
+    >>> operation("MulBackward0"), operation("LogSoftmaxBackward0"), operation("CopySlices")
+    ('mul', 'log_softmax', 'copy_slices')
+    """
+    words = _BACKWARD.sub("", node_name)
+    return _CAPITAL.sub(r"_\1", words).lower().strip("_")
 
 
 def kept(node: Node) -> Any:
@@ -267,7 +281,7 @@ class _Builder:
             len(self.nodes),
             OUTPUT if node in self.root_nodes else OP,
             name=", ".join(dict.fromkeys(name for name in outputs if name)) or self.w.get(node, ""),
-            op=op.base.name.removesuffix("_number").removesuffix("_dim"),
+            op=operation(node.name()),
             symbol=_sign(op, inputs),
             backward_name=node.title,
             value="" if value is None and notes is not None else self._text(value),
@@ -401,7 +415,7 @@ class _Builder:
         if isinstance(value, list):
             value = value[output]
         name = self._name(key, output) or (self.names.of_tensor(key.variable) if key.op is None else "")
-        return Operand(name, peek(value), "" if key.op is None else key.op.base.name)
+        return Operand(name, peek(value), "" if key.op is None else operation(key.name()))
 
 
 def _terms(received: list[tuple[Node, int, Any]]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.tensor import Tensor
 
 from . import dot, paint
-from .build import Wish, model, reachable
+from .build import Wish, model, operation, reachable
 from .collapse import collapse
 from .html import picture_html, summary_html
 from .model import GraphView, Summary, counted
@@ -191,7 +191,7 @@ def _too_large(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, w
                 + (f" {shape_text(t.shape)}" if t is not None and t.ndim else "")
             )
             continue
-        counts[node.op.base.name] += 1
+        counts[operation(node.name())] += 1
         ends = [as_edge(edge)[0] for edge in edges_of(node) if edge is not None]
         depth[node] = 1 + max((depth[end] for end in ends if end is not None), default=0)
     named = [names.of_node(node, output) for node, output in roots]

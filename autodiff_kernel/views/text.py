@@ -15,7 +15,7 @@ from .style import NOT_RECORDED, printable, shape_text
 
 _SIGNS = {LEAF: "◆", DATA: "◇", OUTPUT: "◉", GROUP: "▣", SAVED: "▢"}
 _LANES = 16  # more rails than this help nobody
-_PREFIX = ("−", "Σ", "1/", "√", "∏")
+_PREFIX, _SUFFIX = ("−", "Σ", "Π", "1/", "√", "1/√"), ("²", "ᵀ")
 
 
 def graph_text(view: GraphView) -> str:
@@ -37,7 +37,7 @@ def graph_text(view: GraphView) -> str:
         "value",
         _gradient_head(view),
         ".grad",
-        "local",
+        "local derivatives",
         "from",
     ]
     rows = [head]
@@ -82,9 +82,11 @@ def expression(view: GraphView, i: int, inputs: Sequence[int]) -> str:
     sign = node.symbol
     if node.role == GROUP or not sign:
         return f"{node.op} of {', '.join(dict.fromkeys(names))}"
-    word = any(char.isalpha() and char not in "xΣ∏" for char in sign) or sign[0] == "→"
+    word = any(char.isalpha() and char not in "xΣΠᵀ" for char in sign) or sign[0] == "→"
     if len(names) == 2 and not word:
         return f"{names[0]} {sign} {names[1]}"
+    if len(names) == 1 and sign in _SUFFIX:
+        return f"{names[0]}{sign}"
     if sign == "[ ]":
         return f"{names[0]}[…]"
     if len(names) == 1 and not word:
