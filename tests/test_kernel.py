@@ -157,8 +157,8 @@ def test_doctor_tells_versions_and_the_kernels_python(ours: Kernel) -> None:
     ("code", "expected"),
     [
         ("%graph --res", ["--result"]),
-        ("%graph -", ["--output", "--result", "-o", "-r"]),
-        ("shown = %graph -r -", ["--output", "--result", "-o", "-r"]),
+        ("%place -", ["--output", "--result", "-o", "-r"]),
+        ("shown = %place -r -", ["--output", "--result", "-o", "-r"]),
         ("%autodiff d", ["doctor"]),
         ("%simul", ["%simulate_gpu"]),
     ],

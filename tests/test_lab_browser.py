@@ -96,6 +96,7 @@ def test_the_kernel_draws_the_graph_of_a_cell_run_in_the_browser(
     browser: Any, address: tuple[str, str]
 ) -> None:
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.expected_conditions import element_to_be_clickable
 
     open_notebook(browser, address, "empty.ipynb")
     wait(
@@ -105,7 +106,8 @@ def test_the_kernel_draws_the_graph_of_a_cell_run_in_the_browser(
             "return s && s.dataset.status === 'idle'"
         ),
     )
-    editor = browser.find_element("css selector", ".jp-Notebook .cm-content")
+    here = ("css selector", ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .cm-content")
+    editor = wait(browser, element_to_be_clickable(here))
     editor.click()
     editor.send_keys(Keys.SHIFT, Keys.ENTER)
     found = shown(browser, 1)
