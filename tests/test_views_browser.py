@@ -320,7 +320,10 @@ def lab(tmp_path_factory):
         yield folder, address
     finally:
         server.terminate()
-        server.wait(20)
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()
         log.close()
 
 
