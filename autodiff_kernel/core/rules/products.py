@@ -1,4 +1,9 @@
-"""Products of matrices and vectors: @, mm, mv, dot, bmm, and `linear`, a product plus a bias in one node."""
+"""Products of matrices and vectors: @, mm, mv, dot, bmm, linear, and sums with a product such as addmm.
+
+2-D products go through `.dot`, which is faster than `@` on small matrices.  Three rows make a closed set: the
+derivatives of a·b are a product with a transposed second factor and one with a transposed first factor, and theirs
+are these three again.
+"""
 
 from typing import Any
 
@@ -6,318 +11,504 @@ import numpy as np
 
 from ..api import attach, check_tensor, into, public
 from ..errors import explain
+from ..failures import shape_clash
+from ..graph import Node, new, tick, unbroadcast
 from ..hot import binary
-from ..op import TABLE, Op
-from ..tensor import Tensor
+from ..inplace import in_place
+from ..modes import special
+from ..op import Op
+from ..tensor import Parameter, Tensor, version_of
+from .orders import transpose_row
+from .reductions import sum_row
+from .shapes import expand_row, reshape
+from .writing import check_sizes
 
 ndarray = np.ndarray
+C_NAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
+           "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}  # fmt: skip
 
 
-def product(x: Any, y: Any) -> Any:
-    """x @ y for two matrices, or a matrix and a vector, in a rule."""
-    # .dot is faster than @ on small matrices, and as fast on large ones
-    return x.dot(y) if x.__class__ is ndarray else (mm if len(y.shape) == 2 else mv)(x, y)
+# ------------------------------------------------------------------------------------------------ refusals
+def other_dtypes(a: Any, b: Any, text: str = "") -> RuntimeError:
+    x, y = a.dtype.name, b.dtype.name
+    text = (
+        text
+        or f"expected m1 and m2 to have the same dtype, but got: {C_NAMES.get(x, x)} != {C_NAMES.get(y, y)}"
+    )
+    return explain(
+        RuntimeError,
+        text,
+        f"The operands hold {x} and {y}; products do not convert.",
+        f"convert one of them first, for example with .to(torch.{x}).",
+    )
 
 
-def swap(x: Any) -> Any:
-    """The matrices in x transposed."""
-    return x.swapaxes(-1, -2)
+def no_product(a: tuple[int, ...], b: tuple[int, ...]) -> RuntimeError:
+    return explain(
+        RuntimeError,
+        f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})",
+        f"A product needs as many columns in the first ({a[1]}) as rows in the second ({b[0]}).",
+        "look at the shapes; one of them may want a transpose (x.T).",
+    )
 
 
-def _outer(x: Any, y: Any) -> Any:
-    return x.reshape(-1, 1) * y
-
-
-mm = Op(
-    "mm", lambda a, b: a.dot(b), a=lambda g, n: product(g, n.b.T), b=lambda g, n: product(n.a.T, g),
-    reads=("b", "a"), mode="linear", symbol="@", partials=("{b}ᵀ", "{a}ᵀ"), latex="{a} {b}",
-    doc="The product of two matrices.",
-)  # fmt: skip
-mv = Op(
-    "mv", lambda a, b: a.dot(b), a=lambda g, n: _outer(g, n.b), b=lambda g, n: product(n.a.T, g), reads=("b", "a"),
-    mode="linear", symbol="@", partials=("{b}ᵀ", "{a}ᵀ"), latex="{a} {b}",
-    doc="The product of a matrix and a vector.",
-)  # fmt: skip
-dot_row = Op(
-    "dot", lambda a, b: a.dot(b), a=lambda g, n: g * n.b, b=lambda g, n: g * n.a, reads=("b", "a"), mode="linear",
-    symbol="·", partials=("{b}", "{a}"), latex=r"{a} \cdot {b}", doc="The sum of the products of two vectors' elements.",
-)  # fmt: skip
-bmm_row = Op(
-    "bmm", np.matmul, a=lambda g, n: TABLE["bmm"](g, swap(n.b)), b=lambda g, n: TABLE["bmm"](swap(n.a), g),
-    reads=("b", "a"), mode="linear", spreads=True, symbol="@", partials=("{b}ᵀ", "{a}ᵀ"), latex="{a} {b}",
-    doc="The products of two stacks of matrices; stacks broadcast.",
-)  # fmt: skip
-
-
-def _linear(x: Any, w: Any, b: Any) -> Any:
-    y = x.dot(w.T)
-    if b is not None:
-        y += b
+def no_bools(y: Any, kernel: str = "addmm_impl_cpu_") -> Any:
+    if y.dtype.kind == "b":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return y
 
 
-linear_row = Op(
-    "linear", _linear, a=lambda g, n: product(g, n.b), b=lambda g, n: product(g.T, n.a),
-    c=lambda g, n: TABLE["sum"](g, p=((0,), False)), reads=("b", "a", ""), node="AddmmBackward0", symbol="@ +",
-    jvp=lambda ts, n: _linear_tangent(ts, n), partials=("{b}", "{a}ᵀ", "1"), latex="{a} {b}^T + {c}",
-    doc="x wᵀ + b for a matrix x of rows.",
+# ------------------------------------------------------------------------------------------------ two matrices
+def _mm(a: Any, b: Any) -> Any:
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
+        raise other_dtypes(a, b)
+    try:
+        y = a.dot(b)
+    except ValueError:
+        raise no_product(a.shape, b.shape) from None
+    return y if y.dtype.kind == "f" else no_bools(y)
+
+
+def adjoint(a: Any) -> Any:
+    """The (conjugate) transpose of a raw matrix."""
+    return a.T.conj() if a.dtype.kind == "c" else a.T
+
+
+mm = Op(
+    "mm", _mm, a=lambda g, n: mm_nt(g, n.b), b=lambda g, n: mm_tn(n.a, g), reads=("b", "a"), mode="linear", symbol="@",
+    partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}", doc="The product of two matrices.",
+)  # fmt: skip
+mm_nt = Op(
+    "mm_nt", lambda a, b: a.dot(adjoint(b)), a=lambda g, n: mm(g, n.b), b=lambda g, n: mm_tn(g, n.a), reads=("b", "a"),
+    mode="linear", node="MmBackward0", symbol="@ᵀ", partials=("{b} from the right", "{a} from the right of gᵀ"),
+    latex="{a} {b}^T", doc="The product of a matrix and a transposed one.",
+)  # fmt: skip
+mm_tn = Op(
+    "mm_tn", lambda a, b: adjoint(a).dot(b), a=lambda g, n: mm_nt(n.b, g), b=lambda g, n: mm(n.a, g), reads=("b", "a"),
+    mode="linear", node="MmBackward0", symbol="ᵀ@", partials=("{b} from the left of gᵀ", "{a} from the left"),
+    latex="{a}^T {b}", doc="The product of a transposed matrix and a matrix.",
 )  # fmt: skip
 
 
-def _linear_tangent(ts: Any, n: Any) -> Any:
-    terms = [product(ts[0], n.b.T)] if ts[0] is not None else []
-    terms += [product(n.a, ts[1].T)] if ts[1] is not None else []
-    terms += [ts[2]] if ts[2] is not None else []
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
-
-
-_mm, _mv, _dot = binary(mm), binary(mv), binary(dot_row)
-_NAMES = {"float16": "Half", "float32": "float", "float64": "double", "int64": "long", "int32": "int", "bool": "bool"}
-
-
-def check_pair(a: Tensor, b: Any, name: str) -> None:
-    """Both tensors, of one dtype."""
-    check_tensor(name, a)
-    check_tensor(name, b, "other" if name == "matmul" else "mat2", 2)
-    if a.raw.dtype != b.raw.dtype:
-        left, right = (_NAMES.get(t.dtype.name, t.dtype.name) for t in (a, b))
+# ------------------------------------------------------------------------------------------------ matrix and vector
+def _mv(a: Any, b: Any) -> Any:
+    if a.dtype != b.dtype:
+        vec, mat = _dtype(b).scalar_type, _dtype(a).scalar_type
+        raise other_dtypes(
+            a, b, f"addmv input tensors must have the same dtype, but got {vec}, {mat}, and {vec}"
+        )
+    try:
+        return no_bools(a.dot(b), "addmv_impl_cpu")
+    except ValueError:
         raise explain(
             RuntimeError,
-            f"expected m1 and m2 to have the same dtype, but got: {left} != {right}",
-            cure=f"convert one of them, for example with .to({b.dtype}); products of matrices do not promote.",
+            f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})",
+            f"The matrix has {a.shape[1]} columns and the vector {b.shape[0]} elements.",
+        ) from None
+
+
+def _dtype(raw: Any) -> Any:
+    from .. import dtype as dtypes
+
+    return dtypes.of(raw.dtype)
+
+
+mv = Op(
+    "mv", _mv, a=lambda g, n: outer_row(g, n.b), b=lambda g, n: mv_t(n.a, g), reads=("b", "a"), mode="linear",
+    symbol="@", partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
+    doc="The product of a matrix and a vector.",
+)  # fmt: skip
+mv_t = Op(
+    "mv_t", lambda a, b: adjoint(a).dot(b), a=lambda g, n: outer_row(n.b, g), b=lambda g, n: mv(n.a, g),
+    reads=("b", "a"), mode="linear", node="MvBackward0", symbol="ᵀ@", partials=("{b} from the left of gᵀ", "{a}"),
+    latex="{a}^T {b}", doc="The product of a transposed matrix and a vector.",
+)  # fmt: skip
+outer_row = Op(
+    "outer", lambda a, b: a.reshape((-1, 1)) * (b.conj() if b.dtype.kind == "c" else b), a=lambda g, n: mv(g, n.b),
+    b=lambda g, n: mv_t(g, n.a), reads=("b", "a"), mode="linear", node="MulBackward0", symbol="⊗",
+    partials=("{b} from the right", "{a} from the left"), latex="{a} {b}^T",
+    doc="All products of an element of the first vector with one of the second.",
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ two vectors
+def conj(x: Any) -> Any:
+    """The complex conjugate, in rules; a real value as it is."""
+    raw = x.raw if isinstance(x, Tensor) else x
+    return x.conj() if raw.dtype.kind == "c" else x
+
+
+def _dot(a: Any, b: Any) -> Any:
+    if a.dtype != b.dtype:
+        names = _dtype(a).scalar_type, _dtype(b).scalar_type
+        raise other_dtypes(
+            a, b, f"dot : expected both vectors to have same dtype, but found {names[0]} and {names[1]}"
         )
-
-
-def refuse(a: Any, b: Any) -> RuntimeError:
-    """PyTorch's error for matrices that cannot be multiplied, with what would help."""
-    sa, sb = a.shape, b.shape
-    cure = "the last size of the first must equal the last but one of the second"
-    if len(sa) == len(sb) == 2 and sa[1] == sb[1]:
-        cure += "; here the transpose of the second would fit: a @ b.T"
-    elif len(sa) == len(sb) == 2 and sa[0] == sb[0]:
-        cure += "; here the transpose of the first would fit: a.T @ b"
-    return explain(
-        RuntimeError,
-        f"mat1 and mat2 shapes cannot be multiplied ({sa[0]}x{sa[1]} and {sb[0]}x{sb[1]})",
-        cure=cure + ".",
-    )
-
-
-def matrix_product(a: Tensor, b: Any) -> Tensor:
-    """a @ b of two matrices, checked."""
-    sa, sb = a.raw.shape, b.raw.shape
-    if sa[1] != sb[0]:
-        raise refuse(a, b)
-    return _mm(a, b)
-
-
-def _vector_sizes(a: Tensor, b: Tensor) -> RuntimeError:
-    sa, sb = a.raw.shape, b.raw.shape
-    if len(sa) == 2:
-        return explain(
-            RuntimeError,
-            f"size mismatch, got input ({sa[0]}), mat ({sa[0]}x{sa[1]}), vec ({sb[0]})",
-            cure="the vector needs as many elements as the matrix has columns.",
-        )
-    return explain(
-        RuntimeError,
-        f"inconsistent tensor size, expected tensor [{sa[0]}] and src [{sb[0]}] to have the same number of elements, but "
-        f"got {sa[0]} and {sb[0]} elements respectively",
-        cure="both vectors need the same length.",
-    )
-
-
-def multiply(a: Tensor, b: Any) -> Any:
-    """a @ b for tensors of any number of dimensions, as `matmul`."""
-    if not isinstance(b, Tensor):
-        if isinstance(b, ndarray):
-            from ..create import from_numpy
-
-            b = from_numpy(b)
-        else:
-            return NotImplemented
-    da, db = a.raw.ndim, b.raw.ndim
-    if a.raw.dtype is not b.raw.dtype:
-        check_pair(a, b, "matmul")
-    if da == 2 and db == 2:
-        return matrix_product(a, b)
-    if da == 2 and db == 1:
-        if a.raw.shape[1] != b.raw.shape[0]:
-            raise _vector_sizes(a, b)
-        return _mv(a, b)
-    if da == 1 and db == 1:
-        if a.raw.shape != b.raw.shape:
-            raise _vector_sizes(a, b)
-        return _dot(a, b)
-    if not da or not db:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {da}D and {db}D")
-    return _stacked(a, b)
-
-
-def _stacked(a: Tensor, b: Tensor) -> Tensor:
-    """Stacks of matrices, and vectors taken as a row or a column."""
-    da, db = a.raw.ndim, b.raw.ndim
-    if da == 1:
-        return multiply(a.unsqueeze(0), b).squeeze(-2)
-    if db == 1:
-        return multiply(a, b.unsqueeze(-1)).squeeze(-1)
-    sa, sb = a.raw.shape, b.raw.shape
-    if sa[-1] != sb[-2]:
-        if db == 2:  # PyTorch folds the stack into one matrix
-            rows = int(np.prod(sa[:-1]))
-            raise explain(
-                RuntimeError, f"mat1 and mat2 shapes cannot be multiplied ({rows}x{sa[-1]} and {sb[0]}x{sb[1]})",
-                cure="the last size of the first must equal the last but one of the second.",
-            )  # fmt: skip
+    try:
+        return no_bools(a.dot(b), "dot")
+    except ValueError:
+        sizes = a.shape[0], b.shape[0]
         raise explain(
             RuntimeError,
-            f"Expected size for first two dimensions of batch2 tensor to be: [{sa[0]}, {sa[-1]}] but got: [{sb[0]}, {sb[-2]}].",
-            cure="the last size of the first must equal the last but one of the second.",
-        )
-    if db == 2:
-        return _mm(a.reshape(-1, sa[-1]), b).reshape(*sa[:-1], sb[-1])
-    return bmm_row(a, b)
+            f"inconsistent tensor size, expected tensor [{sizes[0]}] and src [{sizes[1]}] to have the same number of "
+            f"elements, but got {sizes[0]} and {sizes[1]} elements respectively",
+        ) from None
 
 
-def reflected_multiply(self: Tensor, other: Any) -> Any:
-    if isinstance(other, ndarray):
-        from ..create import from_numpy
-
-        return multiply(from_numpy(other), self)
-    return NotImplemented
-
-
-def operator_matmul(self: Tensor, other: Any) -> Any:
-    """a @ b: two matrices that fit go straight to the product."""
-    if isinstance(other, Tensor):
-        a, b = self.raw, other.raw
-        if a.__class__ is ndarray and b.__class__ is ndarray and a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0]:
-            if a.dtype is b.dtype:
-                return _mm(self, other)
-    return multiply(self, other)
+dot_row = Op(
+    "dot", _dot, a=lambda g, n: g * conj(n.b), b=lambda g, n: g * conj(n.a), reads=("b", "a"), mode="linear",
+    symbol="·", partials=("{b}", "{a}"), latex=r"{a} \cdot {b}",
+    doc="The sum of the products of two vectors' elements.",
+)  # fmt: skip
+vdot_row = Op(
+    "vdot", lambda a, b: _dot(a.conj() if a.dtype.kind == "c" else a, b), a=lambda g, n: conj(g) * n.b,
+    b=lambda g, n: g * n.a, reads=("b", "a"), mode="linear", symbol="·", partials=("{b}", "{a}"),
+    latex=r"\bar{{a}} \cdot {b}", doc="The dot product with the first vector conjugated.",
+)  # fmt: skip
 
 
-attach("__matmul__", operator_matmul)
-attach("__rmatmul__", reflected_multiply)
+# ------------------------------------------------------------------------------------------------ any dimensions
+def _matmul(a: Any, b: Any, p: str) -> Any:
+    if a.dtype != b.dtype:
+        raise other_dtypes(a, b)
+    if a.ndim > 2 and b.ndim <= 2:  # one product with all rows together
+        y = a.reshape((rows(a.shape), a.shape[-1])).dot(b)
+        return y.reshape((*a.shape[:-1], *b.shape[1:]))
+    return a.dot(b) if a.ndim == 1 and b.ndim == 2 else np.matmul(a, b)
+
+
+def turned(x: Any, ndim: int) -> Any:
+    """The last two dimensions exchanged (and conjugated)."""
+    return conj(transpose_row(x, p=(ndim - 2, ndim - 1)))
+
+
+def _first(g: Any, n: Any) -> Any:
+    a, b = n.sa, n.sb
+    if len(b) == 1:
+        return reshape(g, p=(*n.sy, 1)) * conj(n.b)
+    if len(a) == 1:
+        g = matmul_row(conj(n.b), reshape(g, p=(*n.sy, 1)), p=FOLDED)
+        return unbroadcast(reshape(g, p=(*b[:-2], a[0])), a)
+    return unbroadcast(matmul_row(g, turned(n.b, len(b)), p=FOLDED), a)
+
+
+def _second(g: Any, n: Any) -> Any:
+    a, b, y = n.sa, n.sb, n.sy
+    if len(b) == 1:
+        return mv_t(reshape(n.a, p=(rows(a), a[-1])), reshape(g, p=(rows(a),)))
+    if len(a) == 1:
+        return reshape(conj(n.a), p=(a[0], 1)) * reshape(g, p=(*y[:-1], 1, y[-1]))
+    if len(b) == 2:
+        return mm_tn(reshape(n.a, p=(rows(a), a[-1])), reshape(g, p=(rows(a), y[-1])))
+    return unbroadcast(matmul_row(turned(n.a, len(a)), g, p=FOLDED), b)
+
+
+def rows(shape: tuple[int, ...]) -> int:
+    """How many rows there are in all."""
+    count = 1
+    for n in shape[:-1]:
+        count *= n
+    return count
+
+
+FOLDED = "UnsafeViewBackward0"
+# p is PyTorch's name of the node: what it composes of other operations is one row here
+matmul_row = Op(
+    "matmul", _matmul, a=_first, b=_second, reads=("b", "a"), mode="linear", params=True, node=lambda p: p, symbol="@",
+    partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
+    doc="The product of two batches of matrices.",
+)  # fmt: skip
+_fast_mm, _fast_mv, _fast_dot = binary(mm), binary(mv), binary(dot_row)
 
 
 @public()
 def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
-    """The matrix product: of vectors (a number), matrices, a matrix and a vector, or stacks of them (broadcast).
+    """The product of matrices, vectors or batches of matrices; batch dimensions broadcast.
 
-    Shapes (…, n, k) @ (…, k, m) give (…, n, m).  Raises RuntimeError where k differs, or the dtypes do.
+    (n, m) @ (m, p) is (n, p); (n, m) @ (m) is (n); (m) @ (m) is a number; (…, n, m) @ (…, m, p) is (…, n, p).
+    Raises RuntimeError for shapes or dtypes that do not match.
 
     >>> import autodiff_kernel as torch
-    >>> torch.matmul(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 10.]))
-    tensor([21., 43.])
+    >>> torch.matmul(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
+    tensor([3., 7.])
     """
     check_tensor("matmul", input)
     check_tensor("matmul", other, "other", 2)
-    return into(out, multiply(input, other))
-
-
-@public("mm")
-def mm_(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
-    """The product of two matrices, (n, k) and (k, m), of shape (n, m).
-
-    >>> import autodiff_kernel as torch
-    >>> torch.mm(torch.ones(2, 3), torch.ones(3, 1))
-    tensor([[3.],
-            [3.]])
-    """
-    check_pair(input, mat2, "mm")
-    for t, name in ((input, "self"), (mat2, "mat2")):
-        if t.raw.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix")
-    return into(out, matrix_product(input, mat2))
-
-
-@public("mv")
-def mv_(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
-    """The product of a matrix (n, k) and a vector (k,), of shape (n,).
-
-    >>> import autodiff_kernel as torch
-    >>> torch.mv(torch.ones(2, 3), torch.ones(3))
-    tensor([3., 3.])
-    """
-    if not isinstance(input, Tensor) or not isinstance(vec, Tensor):
-        check_tensor("mv", input)
-        check_tensor("mv", vec, "vec", 2)
-    da, db = input.raw.ndim, vec.raw.ndim
-    if da != 2 or db != 1:
+    a, b = input.raw.shape, other.raw.shape
+    if len(a) == len(b) == 2:
+        return into(out, _fast_mm(input, other))
+    if not a or not b:
         raise explain(
             RuntimeError,
-            f"vector + matrix @ vector expected, got 1, {da}, {db}",
-            "mv takes a matrix (two dimensions) and a vector (one dimension).",
-            "a column of shape (n, 1) is a matrix: use mm, or vec.squeeze(1).",
+            f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D",
+            cure="multiply numbers with *.",
         )
-    if input.raw.dtype is not vec.raw.dtype:
-        check_pair(input, vec, "mv")
-    if input.raw.shape[1] != vec.raw.shape[0]:
-        raise _vector_sizes(input, vec)
-    result = _mv(input, vec)
-    return result if out is None else into(out, result)
+    if len(b) == 1 and len(a) <= 2:
+        return into(out, dot_row(input, other) if len(a) == 1 else mv(input, other))
+    check_matmul(input.raw, other.raw)
+    if len(a) == 1 and len(b) == 2:
+        return into(out, matmul_row(input, other, p="SqueezeBackward4"))
+    return into(out, matmul_row(input, other, p="CloneBackward0" if len(a) == 2 else FOLDED))
 
 
-@public("dot")
+def check_matmul(raw_a: Any, raw_b: Any) -> None:
+    """PyTorch's errors for a product of more than two dimensions."""
+    a, b = raw_a.shape, raw_b.shape
+    if raw_a.dtype != raw_b.dtype and len(a) > 2 and len(b) > 2:
+        kinds = _dtype(raw_a).scalar_type, _dtype(raw_b).scalar_type
+        raise other_dtypes(raw_a, raw_b, f"expected scalar type {kinds[0]} but found {kinds[1]}")
+    inner = b[0] if len(b) == 1 else b[-2]
+    if len(b) > 2 and len(a) > 2:
+        clash = shape_clash([a[:-2], b[:-2]])
+        if clash is not None:
+            raise clash
+        if a[-1] != inner:
+            batch = rows((*np.broadcast_shapes(a[:-2], b[:-2]), 1))
+            raise not_batched((batch, a[-1]), (batch, inner))
+    elif a[-1] != inner:
+        if len(b) == 1:
+            raise explain(
+                RuntimeError, f"size mismatch, got input ({rows(a)}), mat ({rows(a)}x{a[-1]}), vec ({b[0]})"
+            )
+        raise no_product((rows(a), a[-1]), (b[-2], b[-1]))
+    if raw_a.dtype.kind == "b" and raw_b.dtype.kind == "b":
+        no_bools(raw_a)
+
+
+def not_batched(expected: tuple[int, int], found: tuple[int, int]) -> RuntimeError:
+    return explain(
+        RuntimeError,
+        "Expected size for first two dimensions of batch2 tensor to be: "
+        f"[{expected[0]}, {expected[1]}] but got: [{found[0]}, {found[1]}].",
+        f"The matrices of the first batch have {expected[1]} columns, those of the second {found[1]} rows.",
+    )
+
+
+def matmul_operator(self: Tensor, other: Any) -> Any:
+    kind = other.__class__
+    if (kind is Tensor or kind is Parameter) and self.raw.ndim == 2 and other.raw.ndim == 2:
+        return _fast_mm(self, other)
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    return matmul(self, other)
+
+
+attach("__matmul__", matmul_operator)
+attach("__imatmul__", in_place(matmul_operator, matmul_row))
+
+
+# ------------------------------------------------------------------------------------------------ mm, mv, dot, bmm
+@public()
+def mm_(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
+    """The product of two matrices, (n, m) and (m, p).
+
+    >>> import autodiff_kernel as torch
+    >>> torch.mm(torch.tensor([[1., 2.]]), torch.tensor([[3.], [4.]]))
+    tensor([[11.]])
+    """
+    check_tensor("mm", input)
+    check_tensor("mm", mat2, "mat2", 2)
+    for x, name in ((input, "self"), (mat2, "mat2")):
+        if x.raw.ndim != 2:
+            raise explain(RuntimeError, f"{name} must be a matrix", f"It has shape {list(x.raw.shape)}.")
+    return into(out, _fast_mm(input, mat2))
+
+
+@public()
+def mv_(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
+    """The product of a matrix (n, m) and a vector (m).
+
+    >>> import autodiff_kernel as torch
+    >>> torch.mv(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
+    tensor([3., 7.])
+    """
+    check_tensor("mv", input)
+    check_tensor("mv", vec, "vec", 2)
+    if input.raw.ndim != 2 or vec.raw.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.raw.ndim}, {vec.raw.ndim}")
+    return into(out, _fast_mv(input, vec))
+
+
+def check_vectors(name: str, x: Any, y: Any, second: str) -> None:
+    check_tensor(name, x)
+    check_tensor(name, y, second, 2)
+    if x.raw.ndim != 1 or y.raw.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {x.raw.ndim}D and {y.raw.ndim}D tensors")
+
+
+@public()
 def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Tensor:
-    """The dot product of two vectors of one length.
+    """The sum of the products of the elements of two vectors.
 
     >>> import autodiff_kernel as torch
     >>> torch.dot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    if not isinstance(input, Tensor) or not isinstance(tensor, Tensor):
-        check_tensor("dot", input)
-        check_tensor("dot", tensor, "tensor", 2)
-    if input.raw.ndim != 1 or tensor.raw.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {input.raw.ndim}D and {tensor.raw.ndim}D tensors")
-    if input.raw.dtype is not tensor.raw.dtype:
-        left, right = (_NAMES.get(t.dtype.name, t.dtype.name).capitalize() for t in (input, tensor))
-        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {left} and {right}")
-    if input.raw.shape != tensor.raw.shape:
-        raise _vector_sizes(input, tensor)
-    result = _dot(input, tensor)
-    return result if out is None else into(out, result)
+    check_vectors("dot", input, tensor, "tensor")
+    return into(out, _fast_dot(input, tensor))
+
+
+@public()
+def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """`dot` with the complex conjugate of the first vector.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
+    tensor(11.)
+    """
+    check_vectors("vdot", input, other, "other")
+    return into(out, vdot_row(input, other))
 
 
 @public()
 def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
-    """The products of two stacks of matrices, (b, n, k) and (b, k, m), of shape (b, n, m).
+    """The products of two batches of matrices, (b, n, m) and (b, m, p).
 
     >>> import autodiff_kernel as torch
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).shape
     torch.Size([2, 1, 1])
     """
-    check_pair(input, mat2, "bmm")
-    for t, name in ((input, "batch1"), (mat2, "batch2")):
+    check_tensor("bmm", input)
+    check_tensor("bmm", mat2, "mat2", 2)
+    return into(out, batches(input, mat2))
+
+
+def batches(x: Tensor, y: Tensor) -> Tensor:
+    for name, t in (("batch1", x), ("batch2", y)):
         if t.raw.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    sa, sb = input.raw.shape, mat2.raw.shape
-    if sa[0] != sb[0] or sa[2] != sb[1]:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{sa[0]}, {sa[2]}] but got: [{sb[0]}, {sb[1]}]."
-        )
-    return into(out, bmm_row(input, mat2))
+            raise explain(RuntimeError, f"{name} must be a 3D tensor", f"It has shape {list(t.raw.shape)}.")
+    a, b = x.raw.shape, y.raw.shape
+    if a[0] != b[0] or a[2] != b[1]:
+        raise not_batched((a[0], a[2]), (b[0], b[1]))
+    check_matmul(x.raw, y.raw)
+    return matmul_row(x, y, p="BmmBackward0")
+
+
+# ------------------------------------------------------------------------------------------------ linear
+def _linear(x: Any, w: Any, b: Any, p: str) -> Any:
+    y = _linear_plain(x, w, p)
+    y += b
+    return y
+
+
+def _linear_plain(x: Any, w: Any, p: str) -> Any:
+    if x.dtype is not w.dtype and x.dtype != w.dtype:
+        raise other_dtypes(x, w)
+    flat = x if x.ndim == 2 else x.reshape((rows(x.shape), x.shape[-1]))
+    try:
+        y = flat.dot(w.T)
+    except ValueError:
+        raise no_product(flat.shape, w.shape[::-1]) from None
+    return no_bools(y if x.ndim == 2 else y.reshape((*x.shape[:-1], w.shape[0])))
+
+
+def _flat(x: Any, shape: tuple[int, ...]) -> Any:
+    return x if len(shape) == 2 else reshape(x, p=(rows(shape), shape[-1]))
+
+
+def _to_input(g: Any, n: Any) -> Any:
+    g = mm(_flat(g, n.sy), conj(n.b))
+    return g if len(n.sa) == 2 else reshape(g, p=n.sa)
+
+
+def _to_weight(g: Any, n: Any) -> Any:
+    return conj(mm_tn(_flat(g, n.sy), _flat(n.a, n.sa)))
+
+
+def _to_bias(g: Any, n: Any) -> Any:
+    return unbroadcast(sum_row(g, p=(tuple(range(len(n.sy) - 1)), False)) if len(n.sc) == 1 else g, n.sc)
+
+
+def _linear_tangent(ts: Any, n: Any) -> Any:
+    total = None
+    for t in (
+        linear_plain(ts[0], n.b, p=n.p) if ts[0] is not None else None,
+        linear_plain(n.a, ts[1], p=n.p) if ts[1] is not None else None,
+        expand_row(ts[2], p=n.sy) if ts[2] is not None else None,
+    ):
+        total = t if total is None else total if t is None else total + t
+    return total
+
+
+# p is PyTorch's name of the node
+linear_row = Op(
+    "linear", _linear, _to_input, _to_weight, _to_bias, reads=("b", "a", ""), jvp=_linear_tangent, params=True,
+    node=lambda p: p, symbol="x@Wᵀ+b", partials=("{b} from the right", "{a} from the right of gᵀ", "1"),
+    latex="{a} {b}^T + {c}", doc="A linear layer: the product with the transposed weight, plus the bias.",
+)  # fmt: skip
+linear_plain = Op(
+    "linear_no_bias", _linear_plain, _to_input, _to_weight, reads=("b", "a"), mode="linear", params=True,
+    node=lambda p: p, symbol="x@Wᵀ", partials=("{b} from the right", "{a} from the right of gᵀ"), latex="{a} {b}^T",
+    doc="A linear layer without bias: the product with the transposed weight.",
+)  # fmt: skip
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weight.T + bias: (…, in) and (out, in) give (…, out); one node.
+    """input @ weight.T + bias, the linear layer.
+
+    input: (…, in), weight: (out, in), bias: (out).  The result is (…, out).  Raises RuntimeError for shapes or dtypes
+    that do not match.
 
     >>> import autodiff_kernel as torch
-    >>> from autodiff_kernel.core.rules.products import linear
-    >>> linear(torch.ones(1, 2), torch.tensor([[1., 2.]]), torch.tensor([10.]))
+    >>> torch.nn.functional.linear(torch.ones(1, 2), torch.tensor([[1., 2.]]), torch.tensor([10.]))
     tensor([[13.]])
     """
     x, w = input.raw, weight.raw
-    if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
-        return linear_row(input, weight, bias)
-    if w.ndim == 2 and x.ndim and x.shape[-1] == w.shape[1] and x.dtype is w.dtype:
-        flat = linear_row(input.reshape(-1, x.shape[-1]), weight, bias)
-        return flat.reshape(*x.shape[:-1], w.shape[0])
-    check_pair(input, weight, "linear")
-    result = multiply(input, weight.t())
-    return result if bias is None else result + bias
+    if (
+        bias is None
+        or x.__class__ is not ndarray
+        or x.ndim != 2
+        or w.__class__ is not ndarray
+        or w.ndim != 2
+        or bias.raw.__class__ is not ndarray
+        or not x.dtype is w.dtype is bias.raw.dtype
+        or bias.raw.shape != w.shape[:1]
+        or x.shape[1] != w.shape[1]
+        or special[0]
+        or input.is_dual
+        or weight.is_dual
+        or bias.is_dual
+    ):
+        return any_linear(input, weight, bias)
+    y = x.dot(w.T)
+    y += bias.raw
+    out = new(Tensor)
+    out.raw = y
+    out.version = out.family = None
+    left, right, third = input.node, weight.node, bias.node
+    if left is None and right is None and third is None or y.dtype.kind != "f":
+        out.node = None
+        return out
+    # `remember`, written out: linear layers are hot
+    out.node = n = new(Node)
+    n.op, n.seq, n.notes, n.p = linear_row, tick(), None, "AddmmBackward0"
+    n.left, n.right, n.third = left, right, third
+    n.sa, n.sb, n.sc, n.sy = x.shape, w.shape, bias.raw.shape, y.shape
+    if left is not None:
+        n.b, n.vb = w, version_of(weight)
+    if right is not None:
+        n.a, n.va = x, version_of(input)
+    return out
+
+
+def any_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    check_tensor("linear", input)
+    check_tensor("linear", weight, "weight", 2)
+    x, w = input.raw, weight.raw
+    if w.ndim == 1 or not x.ndim or not w.ndim:
+        y = matmul(input, weight)
+        return y if bias is None else y + bias  # type: ignore[operator]
+    if x.shape[-1] != w.shape[1]:
+        raise no_product((rows(x.shape), x.shape[-1]), (w.shape[1], w.shape[0]))
+    if bias is None:
+        name = {1: "SqueezeBackward4", 2: "MmBackward0"}.get(x.ndim, FOLDED)
+        return linear_plain(input, weight, p=name)
+    check_tensor("linear", bias, "bias", 3)
+    if bias.raw.dtype != x.dtype and w.dtype == x.dtype:
+        kinds = bias.dtype.scalar_type, input.dtype.scalar_type
+        raise other_dtypes(
+            bias.raw, x, f"self and mat2 must have the same dtype, but got {kinds[0]} and {kinds[1]}"
+        )
+    shape = (*x.shape[:-1], w.shape[0])
+    check_sizes(shape if len(shape) > 1 else (1, *shape), bias.raw.shape)
+    return linear_row(input, weight, bias, p="AddmmBackward0" if x.ndim == 2 else "ViewBackward0")

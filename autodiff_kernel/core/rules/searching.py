@@ -76,8 +76,8 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
     if not a.ndim or a.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
         raise explain(
             RuntimeError,
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
-            f"and input value tensor must match, but we got boundaries tensor {list(a.shape)} and input value tensor "
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got boundaries tensor {list(a.shape)} and input value tensor "
             f"{list(b.shape)}",
         )
     if sorter is not None:
