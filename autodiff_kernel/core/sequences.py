@@ -80,9 +80,11 @@ def arange(
         d = np_dtype(dtype, "arange")
     if out is not None and dtype is None:
         d = out.raw.dtype
+    if d == np.int64 and not any(isinstance(x, complex) or not math.isfinite(x) for x in (start, end, step)):
+        if step and not int(step):
+            raise ValueError("step must be nonzero")
+        start, end, step = int(start), int(end), int(step)
     count = counted("arange", start, end, step, False)
-    if d.kind in "iu" and not int(step):
-        raise ValueError("step must be nonzero")
     result = made(steps(count, start, step, d, home_of(device)), requires_grad)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 

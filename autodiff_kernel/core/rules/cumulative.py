@@ -298,7 +298,7 @@ def diff(
     for extra in (prepend, append):
         if extra is not None and extra.raw.ndim != ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    if prepend is not None or append is not None:
+    if n and (prepend is not None or append is not None):
         input = cat([x for x in (prepend, input, append) if x is not None], d)
     truth = input.raw.dtype.kind == "b"
     result: Any = input if n else TABLE["clone"](input)

@@ -15,6 +15,7 @@ from ..sharing import View, family_of
 from ..single import viewing
 from ..tensor import Tensor
 from .dims import sizes, wrap_dim
+from .parts import as_strided_row, strided_parameters
 from .shapes import _EVERY, droppable, size_list, squeeze_row, unsqueeze_row
 
 permute_row = Op(
@@ -278,7 +279,12 @@ def squeeze_(self: Tensor, dim: Any = _EVERY) -> Tensor:
     return turn(self, squeeze_row, droppable(self.raw.shape, dim))
 
 
-for _changes in (t_, transpose_, unsqueeze_, squeeze_):
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Give the tensor itself another size and other strides over its storage."""
+    return turn(self, as_strided_row, strided_parameters(self, size, stride, storage_offset))
+
+
+for _changes in (as_strided_, t_, transpose_, unsqueeze_, squeeze_):
     attach(_changes.__name__, _changes)
 
 

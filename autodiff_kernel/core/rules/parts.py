@@ -81,7 +81,7 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 # ------------------------------------------------------------------------------------------------ diagonals
 def _diagonal(a: Any, p: Any) -> Any:
     out = a.diagonal(*p)
-    if out.__class__ is ndarray and a.flags.writeable:
+    if getattr(a.flags, "writeable", False):
         out.flags.writeable = True  # NumPy gives a view of the diagonal, but says that it may not be written
     return out
 
@@ -235,7 +235,7 @@ def _triangle(x: Tensor, k: int, row: Op) -> Tensor:
 def _unfold(a: Any, p: Any) -> Any:
     dim, size, step = p
     if not a.ndim:
-        return a.reshape(size)
+        return a.reshape(1)[:size]
     count = (a.shape[dim] - size) // step + 1
     if a.__class__ is ndarray:
         shape = (*a.shape[:dim], count, *a.shape[dim + 1 :], size)
@@ -365,6 +365,11 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             [2, 3]])
     """
     check_tensor("as_strided", input)
+    return as_strided_row(input, p=strided_parameters(input, size, stride, storage_offset))  # type: ignore[no-any-return]
+
+
+def strided_parameters(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> Any:
+    """p of the row, checked against the storage."""
     shape, steps = size_list(size, "as_strided"), size_list(stride, "as_strided", "stride", 3)
     if len(shape) != len(steps):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -372,9 +377,9 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         raise RuntimeError(
             f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}"
         )
-    start = input.storage_offset()
+    start = x.storage_offset()
     offset = start if storage_offset is None else whole(storage_offset, "as_strided", "storage_offset")
-    raw = share(input)
+    raw = share(x)
     end = offset + sum((n - 1) * s for n, s in zip(shape, steps, strict=True)) + 1 if product(shape) else 0
     have = storage.storage_size(raw) // raw.dtype.itemsize
     if end > have or offset < 0:
@@ -385,7 +390,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             f"storage size of {end * n} are out of bounds for storage of size {have * n}",
             f"The last element would be number {end - 1} of a storage of {have} elements.",
         )
-    return as_strided_row(input, p=(shape, steps, offset, input.stride(), start))  # type: ignore[no-any-return]
+    return shape, steps, offset, x.stride(), start
 
 
 

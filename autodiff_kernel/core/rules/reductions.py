@@ -28,7 +28,7 @@ ALL = (None, False)  # p of a full reduction: (axis, keepdim)
 def total(a: Any, axis: Any, keep: bool = False) -> Any:
     """The sum of a raw array; a 0-d array as it is."""
     if not a.ndim:
-        return a if a.dtype not in WIDE or a.dtype.kind == "f" else a.astype(np.int64)
+        return alone(a)
     wide = WIDE.get(a.dtype)
     if a.__class__ is not np.ndarray:  # an array of a GPU: CuPy has no ufunc.reduce
         out = a.sum(axis, dtype=wide, keepdims=keep)
@@ -37,6 +37,11 @@ def total(a: Any, axis: Any, keep: bool = False) -> Any:
     if wide is None:
         return out
     return out if wide.kind == "i" else out.astype(np.float16)
+
+
+def alone(a: Any) -> Any:
+    """The sum or product of one element: its value, in memory of its own."""
+    return a.astype(np.int64) if a.dtype.kind in "biu" else a.copy()
 
 
 def kept(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
@@ -80,7 +85,7 @@ def _mean(a: Any, axis: Any, keep: bool) -> Any:
 def _prod(a: Any, p: Any) -> Any:
     axis, keep = p
     if not a.ndim:
-        return a if a.dtype not in WIDE or a.dtype.kind == "f" else a.astype(np.int64)
+        return alone(a)
     wide = np.int64 if a.dtype.kind in "biu" else None
     if a.__class__ is not np.ndarray:
         return a.prod(axis, dtype=wide, keepdims=keep)
