@@ -87,7 +87,7 @@ def _doctor(args: argparse.Namespace) -> int:
 
 
 _COMMANDS = {"lab": _lab, "run": _run, "handout": _handout, "install": _install, "doctor": _doctor}
-_NEED_LAB = {"jupyterlab", "jupyter_server", "nbconvert", "nbclient", "nbformat"}
+_NEED_LAB = {"jupyterlab", "jupyter_server", "nbconvert", "nbclient", "nbformat", "mistune", "latex2mathml"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
