@@ -2,7 +2,7 @@
 
 The cases are in `rule_cases/` (see the head of its `__init__.py` for their format); a differentiable row without a
 case fails here by name.  Each case is tried in every style of shape and layout (`rule_cases.STYLES`), and hypothesis
-adds seeds of its own; a failure names the style and the seed.
+adds rows, styles and seeds of its own choice; a failure names the style and the seed, `Draw(style, seed)`.
 
 The checks, in float64, with a random cotangent w and a random direction d:
   value      the forward against the case's NumPy reference
@@ -15,12 +15,12 @@ in-place check guards), change nothing, and give nothing away that shares memory
 GPU gives the CPU's numbers without a copy between devices.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rule_cases import STYLES, Case, Draw, all_cases
 
@@ -33,7 +33,6 @@ CASES = all_cases()
 EXEMPT = {
     "floor_divide": "its rule is PyTorch's refusal",
     "heaviside": "its rule is PyTorch's refusal",
-    "nextafter": "its rule is PyTorch's refusal",
     "pick": "takes one output of a node with several; every row with several outputs goes through it",
     "stale_view": "its rule is an error message",
     "copy_slices": "its parameters are views of a live tensor; tested with in-place operations",
@@ -41,17 +40,15 @@ EXEMPT = {
 STEP = 1e-6
 
 
-def draws(more: int = 3) -> Any:
-    """Run a test in every style with seed 0, and with a few styles and seeds that hypothesis chooses."""
-
-    def decorate(test: Any) -> Any:
-        test = given(d=st.builds(Draw, st.sampled_from(STYLES), st.integers(1, 2**31)))(test)
-        test = settings(max_examples=more, derandomize=True, deadline=None, database=None)(test)
-        for style in reversed(STYLES):
-            test = example(d=Draw(style, 0))(test)
-        return test
-
-    return decorate
+def everywhere(check: Callable[..., None], case: Case, *more: Any) -> None:
+    """Run a check on an example of every style."""
+    for style in STYLES:
+        d = Draw(style, 0)
+        try:
+            check(case, d, *more)
+        except Exception as error:
+            error.add_note(f"The example was {d}.")
+            raise
 
 
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
@@ -88,12 +85,18 @@ class Trial:
     def numeric(self) -> float:
         """The central difference of <w, f(x)> along d."""
         up, down = (
-            sum(inner(w, y) for w, y in zip(self.ws, self.values(self.shifted(h)), strict=True) if w is not None)
+            sum(
+                inner(w, y)
+                for w, y in zip(self.ws, self.values(self.shifted(h)), strict=True)
+                if w is not None
+            )
             for h in (STEP, -STEP)
         )
         return (up - down) / (2 * STEP)
 
-    def gradients(self, xs: Any = None, create_graph: bool = False, where: Any = None) -> tuple[Any, Any, Any]:
+    def gradients(
+        self, xs: Any = None, create_graph: bool = False, where: Any = None
+    ) -> tuple[Any, Any, Any]:
         """Leaves, cotangents and gradients of the moving inputs, as Tensors."""
         leaves = tensors(self.xs if xs is None else xs, self.moving, where)
         out = self.op(*leaves, p=self.p)
@@ -141,7 +144,11 @@ def tensors(xs: Any, moving: Any = (), where: Any = None) -> list[Any]:
     out = []
     for i, x in enumerate(xs):
         if isinstance(x, (np.ndarray, np.generic)):
-            x = wrap(x[()] if x.ndim == 0 else x) if where is None else wrap(device.asarray(x, x.dtype, where))
+            x = (
+                wrap(x[()] if x.ndim == 0 else x)
+                if where is None
+                else wrap(device.asarray(x, x.dtype, where))
+            )
             if i in moving:
                 x.requires_grad_()
         out.append(x)
@@ -166,18 +173,20 @@ def test_every_case_names_a_row() -> None:
     assert sorted({case.row for case in CASES} - TABLE.keys()) == []
 
 
-@each_case
-@draws()
-def test_value(case: Case, d: Draw) -> None:
+def value(case: Case, d: Draw) -> None:
     t = Trial(case, d)
     out = t.op(*tensors(t.xs), p=t.p)
     for y in out if t.op.outputs else (out,):
         raw = y.raw
-        assert raw.ndim or isinstance(raw, np.generic) or t.op.view, "a 0-d value on the CPU is a NumPy scalar"
+        assert raw.ndim or isinstance(raw, np.generic) or t.op.view, (
+            "a 0-d value on the CPU is a NumPy scalar"
+        )
         if not t.op.view and raw.size:
             for x in t.xs:
                 if isinstance(x, np.ndarray) and isinstance(raw, np.ndarray):
-                    assert not np.shares_memory(raw, x), "the result of a row that is no view shares its input's memory"
+                    assert not np.shares_memory(raw, x), (
+                        "the result of a row that is no view shares its input's memory"
+                    )
     if case.ref is None:
         return
     expected = case.ref(*t.xs) if t.p is None else case.ref(*t.xs, t.p)
@@ -186,9 +195,7 @@ def test_value(case: Case, d: Draw) -> None:
         np.testing.assert_allclose(y, e, rtol=1e-9, atol=1e-12)
 
 
-@each_case
-@draws()
-def test_vjp_and_jvp(case: Case, d: Draw) -> None:
+def first_order(case: Case, d: Draw) -> None:
     t = Trial(case, d)
     if not t.useful():
         return
@@ -234,9 +241,7 @@ def hot_path(t: Trial, gs: Any) -> None:
     np.testing.assert_array_equal(numpy(tangent), numpy(t.jvp()[0]))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=str)
-@draws(2)
-def test_second_order(case: Case, d: Draw) -> None:
+def second_order(case: Case, d: Draw) -> None:
     t = Trial(case, d)
     if not t.useful():
         return
@@ -247,7 +252,10 @@ def test_second_order(case: Case, d: Draw) -> None:
         return sum(inner(vs[i], numpy(g)) for i, g in t.gradients(xs)[2].items() if g is not None)
 
     expected = (slope(t.shifted(STEP)) - slope(t.shifted(-STEP))) / (2 * STEP)
-    tolerance, scale = 10 * case.tolerance, 1 + abs(slope(t.xs)) + sum(float(np.abs(v).sum()) for v in vs.values())
+    tolerance, scale = (
+        10 * case.tolerance,
+        1 + abs(slope(t.xs)) + sum(float(np.abs(v).sum()) for v in vs.values()),
+    )
 
     leaves, ws, gs = t.gradients(create_graph=True)
     used = {i: g for i, g in gs.items() if g is not None}
@@ -256,11 +264,17 @@ def test_second_order(case: Case, d: Draw) -> None:
         live = {i: g for i, g in used.items() if g.node is not None}
         wanted = [leaves[i] for i in t.moving]
         hs = backward.grad(
-            list(live.values()), [*wanted, *ws], [wrap(vs[i]) for i in live], allow_unused=True, create_graph=True
+            list(live.values()),
+            [*wanted, *ws],
+            [wrap(vs[i]) for i in live],
+            allow_unused=True,
+            create_graph=True,
         )
         got = sum(inner(numpy(h), t.ds[i]) for i, h in zip(t.moving, hs, strict=False) if h is not None)
         # the gradient is linear in the cotangent
-        linear = sum(inner(numpy(h), numpy(w)) for h, w in zip(hs[len(wanted) :], ws, strict=True) if h is not None)
+        linear = sum(
+            inner(numpy(h), numpy(w)) for h, w in zip(hs[len(wanted) :], ws, strict=True) if h is not None
+        )
         close(linear, sum(inner(vs[i], numpy(g)) for i, g in used.items()), 1e-9, scale)
     close(got, expected, tolerance, scale)
     close(reverse_over_forward(t, vs), expected, tolerance, scale)
@@ -295,13 +309,13 @@ def forward_over_reverse(t: Trial, vs: Any) -> float:
             g = op.each(w, n, i) if op.each is not None else (op.a, op.b, op.c)[i](w, n)
             if g is not None:
                 tangent = numpy(dual.parts(g, k)[1])
-                total += inner(np.broadcast_to(vs[i], np.broadcast_shapes(vs[i].shape, tangent.shape)), tangent)
+                total += inner(
+                    np.broadcast_to(vs[i], np.broadcast_shapes(vs[i].shape, tangent.shape)), tangent
+                )
     return total
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.float32], ids=str)
-@draws(1)
-def test_float32_stays_float32(case: Case, d: Draw) -> None:
+def single_precision(case: Case, d: Draw) -> None:
     wide, t = Trial(case, d), Trial(case, d, np.float32)
     small = {np.dtype(np.float64): np.dtype(np.float32)}
     assert [y.dtype for y in t.values()] == [small.get(y.dtype, y.dtype) for y in wide.values()]
@@ -313,6 +327,38 @@ def test_float32_stays_float32(case: Case, d: Draw) -> None:
         assert not moves(y) or tangent.raw.dtype == y.dtype
 
 
+@each_case
+def test_value(case: Case) -> None:
+    everywhere(value, case)
+
+
+@each_case
+def test_vjp_and_jvp(case: Case) -> None:
+    everywhere(first_order, case)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=str)
+def test_second_order(case: Case) -> None:
+    everywhere(second_order, case)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.float32], ids=str)
+def test_float32_stays_float32(case: Case) -> None:
+    everywhere(single_precision, case)
+
+
+@given(case=st.sampled_from(CASES), d=st.builds(Draw, st.sampled_from(STYLES), st.integers(1, 2**31)))
+@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_row_on_any_example(case: Case, d: Draw) -> None:
+    value(case, d)
+    first_order(case, d)
+    if case.second:
+        second_order(case, d)
+    if case.float32:
+        single_precision(case, d)
+
+
+# ------------------------------------------------------------------------------------------------ honesty
 class Probe:
     """Saved values that note who reads them. Shapes may be read freely."""
 
@@ -328,7 +374,9 @@ class Probe:
 def holds_arrays(p: Any) -> bool:
     if isinstance(p, (tuple, list)):
         return any(holds_arrays(x) for x in p)
-    return isinstance(p, dict) and holds_arrays(list(p.values())) or hasattr(p, "dtype") and hasattr(p, "shape")
+    return (
+        isinstance(p, dict) and holds_arrays(list(p.values())) or hasattr(p, "dtype") and hasattr(p, "shape")
+    )
 
 
 @pytest.mark.parametrize("row", sorted({case.row for case in CASES}))
@@ -341,7 +389,9 @@ def test_rules_read_what_is_declared_and_touch_nothing(row: str) -> None:
     op = TABLE[row]
     for i, read in sorted(observed.items()):
         declared = set(op.reads[0 if op.each is not None else i])
-        assert read == declared, f"rule {'each' if op.each else 'abc'[i]} reads {read or {}} and declares {declared or {}}"
+        assert read == declared, (
+            f"rule {'each' if op.each else 'abc'[i]} reads {read or {}} and declares {declared or {}}"
+        )
 
 
 def observe(t: Trial, observed: dict[int, set[str]]) -> None:
@@ -378,9 +428,7 @@ def gpu() -> Iterator[Any]:
     device.simulate(0)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.gpu], ids=str)
-@draws(1)
-def test_simulated_gpu(case: Case, gpu: Any, d: Draw) -> None:
+def on_gpu(case: Case, d: Draw, gpu: Any) -> None:
     t = Trial(case, d)
     xs = tensors(t.xs, where=gpu)
     before = device.transfer_count()
@@ -399,8 +447,12 @@ def test_simulated_gpu(case: Case, gpu: Any, d: Draw) -> None:
             same(y, numpy(on_cpu), gpu)
 
 
+@pytest.mark.parametrize("case", [c for c in CASES if c.gpu], ids=str)
+def test_simulated_gpu(case: Case, gpu: Any) -> None:
+    everywhere(on_gpu, case, gpu)
+
+
 def same(x: Tensor, on_cpu: Any, gpu: Any) -> None:
     assert x.device == gpu
     assert (x.raw.shape, x.raw.dtype) == (on_cpu.shape, on_cpu.dtype)
     np.testing.assert_allclose(numpy(x), on_cpu, rtol=1e-12, atol=1e-14)
-

@@ -43,7 +43,9 @@ CASES = [
     Case("prelu", inputs(nonzero, real), lambda a, b: np.where(a > 0, a, b * a)),
     Case("threshold", inputs(away(0.5), p=(0.5, -2.0)), lambda a, p: np.where(a > p[0], a, p[1])),
     Case("hardshrink", inputs(away(-0.5, 0.5), p=0.5), lambda a, p: np.where(np.abs(a) > p, a, 0)),
-    Case("softshrink", inputs(away(-0.5, 0.5), p=0.5), lambda a, p: np.sign(a) * np.maximum(np.abs(a) - p, 0)),
+    Case(
+        "softshrink", inputs(away(-0.5, 0.5), p=0.5), lambda a, p: np.sign(a) * np.maximum(np.abs(a) - p, 0)
+    ),
     Case("hardsigmoid", inputs(away(-3, 3, low=-5, high=5)), lambda a: np.clip(a / 6 + 0.5, 0, 1)),
     Case("hardswish", inputs(away(-3, 3, low=-5, high=5)), lambda a: a * np.clip(a / 6 + 0.5, 0, 1)),
     Case(
@@ -51,9 +53,13 @@ CASES = [
         inputs(nonzero, p=(1.3, 1.1, 0.9)),
         lambda a, p: p[1] * np.where(a > 0, a, p[0] * np.expm1(np.minimum(a, 0) * p[2])),
     ),
-    Case("celu", inputs(nonzero, p=(2.0, 1.0, 0.5)), lambda a, p: np.where(a > 0, a, p[0] * np.expm1(a / p[0]))),
+    Case(
+        "celu", inputs(nonzero, p=(2.0, 1.0, 0.5)), lambda a, p: np.where(a > 0, a, p[0] * np.expm1(a / p[0]))
+    ),
     Case("softplus", inputs(real, p=(2, 20)), softplus),
-    Case("softplus", inputs(away(1), p=(1, 1)), lambda a, p: np.where(a > 1, a, softplus(a)), name="straight"),
+    Case(
+        "softplus", inputs(away(1), p=(1, 1)), lambda a, p: np.where(a > 1, a, softplus(a)), name="straight"
+    ),
     Case("log_sigmoid", inputs(real), lambda a: -softplus(-a)),
     Case("silu", inputs(real), lambda a: a * sigmoid(a)),
     Case("mish", inputs(real), lambda a: a * np.tanh(softplus(a))),

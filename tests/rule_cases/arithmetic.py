@@ -46,7 +46,9 @@ CASES = [
     Case("pow_number", inputs(real, constant(3)), np.power, name="3"),
     Case("pow_number", inputs(positive, constant(0)), np.power, name="0"),
     Case("pow", inputs(positive, real), np.power),
-    Case("pow", powers, np.power, name="0", second=False),  # PyTorch's gradient for the base is 0 at exponent 0
+    Case(
+        "pow", powers, np.power, name="0", second=False
+    ),  # PyTorch's gradient for the base is 0 at exponent 0
     Case("pow_base", inputs(number(0.5, 3), real), np.power),
     Case("pow_base", inputs(constant(0), positive), np.power, name="0"),
     # division
@@ -64,6 +66,7 @@ CASES = [
     Case("xlogy", inputs(nonzero, positive), lambda a, b: a * np.log(b)),
     Case("xlogy_number", inputs(real, number(0.5, 3)), lambda a, b: a * np.log(b)),
     Case("copysign", signs, np.copysign),
+    Case("nextafter", inputs(real, away(low=4, high=5)), np.nextafter),
     Case("ldexp", inputs(real, real), lambda a, b: a * 2**b),
     # three numbers
     Case("addcmul", inputs(real, real, real, p=0.7), lambda a, b, c, p: a + p * b * c),

@@ -11,5 +11,7 @@ WIDE = np.dtype(np.float64)
 CASES = [
     Case("clone", inputs(real), np.copy),
     Case("cast", inputs(real, p=(WIDE, WIDE)), lambda a, p: a, float32=False),  # the row's meaning is a dtype
-    Case("move", inputs(real, p=(device.CPU, device.CPU)), lambda a, p: a, gpu=False),  # it would leave the GPU
+    Case(
+        "move", inputs(real, p=(device.CPU, device.CPU)), lambda a, p: a, gpu=False
+    ),  # it would leave the GPU
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..api import FUNCTIONS, METHODS, attach, binary_names, check_tensor, into, public, unary_names
-from ..hot import binary, reflected
+from ..hot import binary, meet_other
 from ..inplace import arithmetic_in_place
 from ..op import NUMBERS, TABLE, Op
 from ..tensor import Tensor
@@ -49,6 +49,20 @@ pow_number = Op(
 )  # fmt: skip
 
 
+def _powers(a: Any, b: Any) -> Any:
+    return _whole_powers(a, b) if b.dtype.kind in "biu" else a**b
+
+
+def _whole_powers(a: Any, b: Any) -> Any:
+    """Powers of integers: a negative exponent gives 0, but for the bases 1 and −1."""
+    if b.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    negative = b < 0
+    y = a ** where(negative, b * 0, b)
+    unit = where(a == -1, 1 - 2 * (b & 1), (a == 1) * 1)
+    return where(negative, unit, y).astype(b.dtype)
+
+
 def _exponent_rule(g: Any, n: Any) -> Any:
     # 0**b is constant (0) for b > 0, but log(0) is -inf: the product must be 0, not nan
     zero = (n.a == 0) & (n.b >= 0)
@@ -61,7 +75,7 @@ def _base_rule(g: Any, n: Any) -> Any:
 
 
 pow_tensor = Op(
-    "pow", operator.pow, a=_base_rule, b=_exponent_rule, reads=("ab", "aby"), mode="elementwise", spreads=True,
+    "pow", _powers, a=_base_rule, b=_exponent_rule, reads=("ab", "aby"), mode="elementwise", spreads=True,
     types="same", node="PowBackward1", symbol="^", partials=("{b}·{a}^({b}−1)", "{y}·log {a}"),
     latex="{a}^{{{b}}}", doc="Each element to the power of the other tensor's element.",
 )  # fmt: skip
@@ -74,7 +88,7 @@ def _base_number_rule(g: Any, n: Any) -> Any:
 
 
 pow_base = Op(
-    "pow_base", operator.pow, None, _base_number_rule, reads=("", "aby"), mode="elementwise", spreads=True, types="same",
+    "pow_base", _powers, None, _base_number_rule, reads=("", "aby"), mode="elementwise", spreads=True, types="same",
     node="PowBackward2", symbol="^", partials=("", "{y}·log {a}"), latex="{a}^{{{b}}}",
     doc="A number to the power of each element.",
 )  # fmt: skip
@@ -93,18 +107,37 @@ _add, _sub, _mul, _div = binary(add), binary(sub), binary(mul), binary(div, floa
 _rsub, _pow_number, _pow_tensor = binary(rsub), binary(pow_number), binary(pow_tensor)
 
 
-def scaled(fast: Any, name: str) -> Any:
+def _check_alpha(alpha: Any, operands: tuple[Any, ...]) -> None:
+    kinds = [x.raw.dtype.kind for x in operands if isinstance(x, Tensor)]
+    if alpha.__class__ is bool and any(kind != "b" for kind in kinds):
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, (float, complex)) and all(kind in "biu" for kind in kinds):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+
+
+def scaled(fast: Any, row: Op) -> Any:
     """add and sub with `alpha`, a factor of the second operand."""
+    name = row.name
 
     def method(self: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
-        if alpha != 1:
-            other = other * alpha
-        result = fast(self, other)
+        if alpha.__class__ is not int or alpha != 1:
+            _check_alpha(alpha, (self, other))
+            if alpha != 1:
+                other = other * alpha
+        result = fast(self, other) if isinstance(self, Tensor) else number_first(row, self, other)
         if result is NotImplemented:
             check_tensor(name, other, "other", 2)
         return result if out is None else into(out, result)
 
     return method
+
+
+def number_first(row: Op, number: Any, other: Any) -> Any:
+    """torch.add(2, x): PyTorch lets a number stand for the first tensor."""
+    if not isinstance(number, NUMBERS):
+        check_tensor(row.name, number)
+    check_tensor(row.name, other, "other", 2)
+    return row(number, other)
 
 
 @public(inplace=True, row=add)
@@ -129,7 +162,7 @@ def sub_(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tenso
     return _scaled_sub(input, other, alpha=alpha, out=out)
 
 
-_scaled_add, _scaled_sub = scaled(_add, "add"), scaled(_sub, "sub")
+_scaled_add, _scaled_sub = scaled(_add, add), scaled(_sub, sub)
 binary_names(mul, "mul", "multiply", example=">>> torch.mul(torch.tensor([2., 3.]), 2)\ntensor([4., 6.])")
 unary_names(neg, "neg", "negative", example=">>> torch.neg(torch.tensor([2., -3.]))\ntensor([-2.,  3.])")
 
@@ -147,7 +180,7 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
     tensor([ 3, -4])
     """
     if rounding_mode is None:
-        result = _div(input, other)
+        result = _div(input, other) if isinstance(input, Tensor) else number_first(div, input, other)
         if result is NotImplemented:
             check_tensor("div", other, "other", 2)
     elif rounding_mode == "floor":
@@ -185,6 +218,14 @@ def pow_(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     return result if out is None else into(out, result)
 
 
+def _reflected_power(self: Any, other: Any) -> Any:
+    return power(other, self) if isinstance(other, Tensor) else meet_other(pow_base, other, self)
+
+
+def _reflected_quotient(self: Any, other: Any) -> Any:
+    return TABLE["reciprocal"](self) * other
+
+
 def _attach_operators() -> None:
     for names, row, ufunc in (
         (("add_",), add, np.add), (("sub_", "subtract_"), sub, np.subtract), (("mul_", "multiply_"), mul, np.multiply),
@@ -196,8 +237,8 @@ def _attach_operators() -> None:
     pow_in_place = METHODS["pow_"]
     forms = {
         "__add__": _add, "__radd__": _add, "__sub__": _sub, "__rsub__": _rsub, "__mul__": _mul, "__rmul__": _mul,
-        "__truediv__": _div, "__rtruediv__": lambda self, other: TABLE["reciprocal"](self) * other,
-        "__pow__": power, "__rpow__": reflected(pow_base), "__neg__": METHODS["neg"],
+        "__truediv__": _div, "__rtruediv__": _reflected_quotient, "__rdiv__": _reflected_quotient,
+        "__pow__": power, "__rpow__": _reflected_power, "__neg__": METHODS["neg"],
         "__iadd__": METHODS["add_"], "__isub__": METHODS["sub_"], "__imul__": METHODS["mul_"],
         "__itruediv__": METHODS["div_"], "__ipow__": pow_in_place,
     }  # fmt: skip

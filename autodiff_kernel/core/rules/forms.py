@@ -90,8 +90,8 @@ def pair_names(
     the second one is.  second: PyTorch's name of the second argument.
     """
     first = names[0]
-    fast = binary(op)
-    with_number = fast if number_row is None else binary(number_row)
+    fast = binary(op, op.types == "float")
+    with_number = fast if number_row is None else binary(number_row, op.types == "float")
 
     def method(self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):

@@ -8,7 +8,7 @@ from ..api import check_tensor, into, public
 from ..meeting import NUMBERS
 from ..op import Op
 from ..tensor import Tensor
-from .forms import pair_names, settle, where, zeros_like
+from .forms import pair_names, refuse, settle, where
 
 
 def _where(condition: Any, a: Any, b: Any) -> Any:
@@ -237,6 +237,8 @@ def _clamp_numbers(row: Op, input: Tensor, low: Any, high: Any) -> Tensor:
         from .casting import to_dtype
 
         target = common_dtype([input.raw, *(x for x in (low, high) if x is not None)])
+        if target.np.kind == "b":
+            refuse("clamp_scalar_cpu" if None not in (low, high) else f"clamp_{'min' if high is None else 'max'}_scalar_cpu", input.raw)
         if high is not None and target.np.kind in "iu" and not -(2**63) <= high <= np.iinfo(target.np).max:
             raise RuntimeError(f"value cannot be converted to type {of(target.np).name}_t without overflow")
         low, high = (None if x is None else number_as(x, target.np).item() for x in (low, high))
@@ -270,4 +272,3 @@ def _one_sided(name: str, tensor_row: Op, low: bool) -> None:
 
 _one_sided("clamp_min", clamp_min_tensor, True)
 _one_sided("clamp_max", clamp_max_tensor, False)
-_ = zeros_like

@@ -43,6 +43,9 @@ logaddexp2 = Op("logaddexp2", floats_only("logaddexp2_cpu", np.logaddexp2), lamb
 
 # ------------------------------------------------------------------------------------------------ xlogy
 def _xlogy(a: Any, b: Any) -> Any:
+    if b.__class__ in NUMBERS:
+        b = float(b)
+        return settle(np.where((a == 0) & (b == b), a * 0, a * float(np.log(b))))
     y = a * np.log(b)
     return settle(np.where((a == 0) & (b == b), y.dtype.type(0), y))
 
@@ -70,8 +73,8 @@ def log_of(n: Any) -> float:
 copysign = Op("copysign", np.copysign, lambda g, n: g * where(n.a == 0, 0, n.y / where(n.a == 0, 1, n.a)), zero,
               reads=("ay", ""), mode="elementwise", spreads=True, types="float", partials=("{y}/{a}", "0"),
               latex=r"|{a}|\, \text{{sign}}\, {b}", doc="The size of the first and the sign of the second number.")  # fmt: skip
-nextafter = Op("nextafter", floats_only("nextafter_cpu", np.nextafter), undefined("nextafter"), undefined("nextafter"),
-               mode="elementwise", spreads=True, types="same", partials=("undefined", "undefined"),
+nextafter = Op("nextafter", floats_only("nextafter_cpu", np.nextafter), lambda g, n: where(n.a == n.b, 0, g), zero,
+               reads=("ab", ""), mode="elementwise", spreads=True, types="same", partials=("1 where {a} ≠ {b}", "0"),
                doc="The next number that the dtype can represent, towards the other one.")  # fmt: skip
 heaviside = Op("heaviside", lambda a, b: settle(np.where(a == 0, b, (a > 0).astype(b.dtype))), undefined("heaviside"),
                undefined("heaviside"), mode="elementwise", spreads=True, node="NotImplemented",
