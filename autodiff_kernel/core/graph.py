@@ -101,28 +101,40 @@ class Node:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary of your own on this node."""
-        return take_notes(self).metadata
+        notes = take_notes(self)
+        if notes.metadata is None:
+            notes.metadata = {}
+        return notes.metadata  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<{self.title}>"
 
 
 class Notes:
-    """What only some nodes have: hooks, tensors that retain their gradient, and what recording keeps."""
+    """What only some nodes have: hooks, tensors that retain their gradient, and what recording keeps.
 
-    __slots__ = ("hooks", "retain", "metadata", "recorded", "value", "shape", "dtype", "device", "grad", "passed",
-                 "arriving", "inputs", "place", "names", "__weakref__")  # fmt: skip
+    Most notes say little, so the fields live on the class until they are set.
+    """
 
-    def __init__(self) -> None:
-        self.hooks: list[Callable[[Any], Any]] = []  # gradient -> gradient or None
-        self.retain: list[weakref.ref[Any]] = []
-        self.metadata: dict[str, Any] = {}
-        self.recorded = False
-        self.value = self.shape = self.dtype = self.device = self.grad = self.place = None
-        self.arriving: list[tuple[weakref.ref[Node], int, Any]] = []  # contributions of the walk under way
-        self.passed: list[tuple[weakref.ref[Node], int, Any]] = []  # those of the last one
-        self.inputs: tuple[Any, ...] = ()
-        self.names: tuple[str, ...] = ()
+    hooks: Any = ()  # a list of functions: gradient -> gradient or None
+    retain: Any = ()  # a list of weak references to tensors
+    metadata: Any = None
+    recorded = False
+    value: Any = None
+    shape: Any = None
+    dtype: Any = None
+    device: Any = None
+    grad: Any = None
+    spot: Any = None  # the user's instruction that made the node, see places.here
+    inputs: tuple[Any, ...] = ()
+    names: tuple[str, ...] = ()
+    arriving: Any = ()  # contributions of the walk under way: (weak consumer, which input of it, copy or None)
+    passed: Any = ()  # those of the last one
+
+    @property
+    def place(self) -> Any:
+        """The user's line that made the node."""
+        return places.place_of(self.spot)
 
     @property
     def received(self) -> list[tuple[Node, int, Any]]:
@@ -136,13 +148,15 @@ class Notes:
     @property
     def line(self) -> tuple[str, int, str] | None:
         """(file name, line number, source text) of the user's line that made the node."""
-        return None if self.place is None else (self.place.filename, self.place.line, self.place.text)
+        place = self.place
+        return None if place is None else (place.filename, place.line, place.text)
 
 
 def take_notes(n: Node) -> Notes:
-    if n.notes is None:
-        n.notes = Notes()
-    return n.notes
+    notes = n.notes
+    if notes is None:
+        notes = n.notes = new(Notes)
+    return notes
 
 
 def leaf_node(t: Any) -> Node:
@@ -244,8 +258,15 @@ def walk(
                             nxt, ng = e, x
                         elif e is nxt:
                             ng = ng + x
-                        else:
-                            _wait(pending, heap, e, x)
+                        else:  # the newer of the two goes on, the other one waits
+                            if e.seq > nxt.seq:
+                                e, x, nxt, ng = nxt, ng, e, x
+                            entry = pending.get(e.seq)
+                            if entry is None:
+                                pending[e.seq] = [e, x]
+                                heappush(heap, -e.seq)
+                            else:
+                                entry[1] = entry[1] + x
                     elif e in leaves:
                         leaves[e] = leaves[e] + x
                     else:
@@ -324,8 +345,12 @@ def _pairs(
             if x.shape != shape:
                 x = unbroadcast(x, shape)
         out.append((e, x))
-        if e.notes is not None and e.notes.recorded:
-            e.notes.arriving.append((weakref.ref(n), i, small(x)))
+        notes = e.notes
+        if notes is not None and notes.recorded:
+            if notes.arriving:
+                notes.arriving.append((weakref.ref(n), i, small(x)))
+            else:
+                notes.arriving = [(weakref.ref(n), i, small(x))]
     return out
 
 
@@ -333,7 +358,17 @@ def visit(n: Node, g: Any) -> Any:
     """Run the node's hooks on its complete cotangent, let tensors retain it, and note it for the pictures."""
     notes = n.notes
     assert notes is not None
-    from .tensor import Tensor, wrap
+    if notes.hooks or notes.retain:
+        g = call_hooks(notes, g)
+    if notes.recorded:
+        notes.grad = small(g)
+        notes.passed, notes.arriving = notes.arriving, ()
+    return g
+
+
+def call_hooks(notes: Notes, g: Any) -> Any:
+    """Let the hooks see and change the cotangent, and the tensors that asked for it keep it."""
+    from .tensor import Tensor, add_grad, wrap
 
     for hook in list(notes.hooks):
         result = hook(g if isinstance(g, Tensor) else wrap(g))
@@ -342,12 +377,7 @@ def visit(n: Node, g: Any) -> Any:
     for reference in notes.retain:
         t = reference()
         if t is not None:
-            from .tensor import add_grad
-
             add_grad(t, g if isinstance(g, (Tensor, list)) else _own(g))
-    if notes.recorded:
-        notes.grad = small(g)
-        notes.passed, notes.arriving = notes.arriving, []
     return g
 
 
@@ -382,9 +412,13 @@ def small(x: Any) -> Any:
     """A copy of x for a picture if it has at most 64 elements; of a tuple, of each."""
     if x is None or isinstance(x, (list, tuple)):
         return x and [small(v) for v in x]
-    x = getattr(x, "raw", x)
-    if getattr(x, "ndim", 0) == 0 and not hasattr(x, "base"):
+    kind = x.__class__
+    if kind is float32 or kind is float64:
         return x
+    if kind is not ndarray:
+        x = getattr(x, "raw", x)
+        if getattr(x, "ndim", 0) == 0 and not hasattr(x, "base") or isinstance(x, np.generic):
+            return x
     if x.size > SMALL:
         return None
     if x.__class__ is ndarray:

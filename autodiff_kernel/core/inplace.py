@@ -292,7 +292,8 @@ def keep_retained(t: Tensor, n: Node | None) -> None:
     mine = [r for r in old.notes.retain if r() is t]
     if mine:
         old.notes.retain = [r for r in old.notes.retain if r() is not t]
-        graph.take_notes(n).retain += mine
+        notes = graph.take_notes(n)
+        notes.retain = [*notes.retain, *mine]
 
 
 def slices_node(base: Tensor, part: Node | None, chain: Any, part_shape: tuple[int, ...]) -> Node | None:

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from . import places
 from .device import device_of
 from .graph import Node, small, take_notes
 from .meeting import NUMBERS
+from .places import here
 from .tensor import Tensor
 
 _open = threading.local()  # .names: the scopes open on this thread
@@ -20,32 +20,37 @@ def note(n: Node, xs: Any, edges: tuple[Node | None, ...], raw: Any) -> None:
     """Recording is on: keep a small value, the shape, the line, and what came from outside the graph."""
     notes = take_notes(n)
     notes.recorded = True
-    if isinstance(raw, tuple):
+    if raw.__class__ is tuple:
         notes.value, notes.shape = [small(v) for v in raw], [np.shape(v) for v in raw]
         notes.dtype, notes.device = raw[0].dtype, device_of(raw[0])
     else:
-        notes.value, notes.shape, notes.dtype, notes.device = small(raw), raw.shape, raw.dtype, device_of(raw)
-    notes.place = places.place_of(places.here())
-    notes.names = scopes()
-    inputs = []
+        notes.value, notes.shape, notes.dtype, notes.device = small(raw), n.sy, raw.dtype, device_of(raw)
+    notes.spot = here()
+    if hasattr(_open, "names"):
+        notes.names = _open.names
+    inputs: list[Any] = []
+    outside = False
     for x, e in zip(xs, edges):
         if e is not None:
             inputs.append(None)
-            if e.op is None:
+            if e.op is None and (e.notes is None or not e.notes.recorded):
                 leaf_notes(e)
-        elif isinstance(x, Tensor):
+            continue
+        outside = True
+        if isinstance(x, Tensor):
             inputs.append((weakref.ref(x), small(x.raw), x.raw.shape))
         else:
             inputs.append((None, x if x.__class__ in NUMBERS else small(x), np.shape(x)))
-    notes.inputs = tuple(inputs)
+    if outside:
+        notes.inputs = tuple(inputs)
 
 
 def leaf_notes(e: Node) -> None:
     """A leaf under a recorded node keeps its value too."""
     t = e.leaf()
-    notes = take_notes(e)
-    if notes.recorded or t is None:
+    if t is None:
         return
+    notes = take_notes(e)
     notes.recorded = True
     notes.value, notes.shape, notes.dtype = small(t.raw), t.raw.shape, t.raw.dtype
     notes.device = device_of(t.raw)

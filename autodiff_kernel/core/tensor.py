@@ -13,6 +13,7 @@ from . import dtype as dtypes
 from .errors import explain
 from .graph import Node, as_edge, leaf_node, new, take_notes
 from .sharing import Family, View, family_of, replay, share, version_of
+from .storage import offset_of
 
 ndarray, generic = np.ndarray, np.generic
 __all__ = ["Family", "Parameter", "Size", "Tensor", "View", "family_of", "replay", "share", "version_of", "wrap"]
@@ -187,11 +188,7 @@ class Tensor:
 
     def storage_offset(self) -> int:
         """How many elements after the start of its storage the tensor begins."""
-        raw = share(self)
-        root = raw
-        while getattr(root, "base", None) is not None and hasattr(root.base, "dtype"):
-            root = root.base
-        return (devices.data_ptr(raw) - devices.data_ptr(root)) // raw.dtype.itemsize if raw.size else 0
+        return offset_of(share(self))
 
     def is_contiguous(self) -> bool:
         raw = self.raw
@@ -315,7 +312,8 @@ class Tensor:
         if n is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if n.op is not None and not self.retains_grad:
-            take_notes(n).retain.append(weakref.ref(self))
+            notes = take_notes(n)
+            notes.retain = [*notes.retain, weakref.ref(self)]
 
     @property
     def retains_grad(self) -> bool:
@@ -330,7 +328,10 @@ class Tensor:
 
         if self.node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        return add_hook(take_notes(self.node).hooks, hook)
+        notes = take_notes(self.node)
+        if not notes.hooks:
+            notes.hooks = []
+        return add_hook(notes.hooks, hook)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None

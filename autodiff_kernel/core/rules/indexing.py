@@ -58,7 +58,8 @@ def _put_back(g: Any, p: Any) -> Any:
     index, shape = p
     if not shape:
         return g.reshape(())[()] if g.__class__ is ndarray else g.reshape(())
-    out = devices.zeros(shape, g.dtype, like=g)
+    host = g.__class__ is ndarray or isinstance(g, np.generic)
+    out = np.zeros(shape, g.dtype) if host else devices.zeros(shape, g.dtype, like=g)
     out[decode(index)] = g
     return out
 
