@@ -18,6 +18,8 @@ LEAST, MOST = 78.0, 320.0  # width of a box
 ROOM = MOST - 2 * PAD
 WORDS = 150.0  # width of a label on a line
 
+_ALONG = tuple(k / 12 for k in range(13))  # where a line notes that it is there
+
 Command = tuple[str, tuple[float, ...]]
 Area = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -324,8 +326,8 @@ class _Drawing:
         curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back and not idle)
         commands: tuple[Command, ...] = (("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
         if self.labelled:
-            for t in range(13):
-                self.space.dot(_point_at(curve, t / 12))
+            for t in _ALONG:
+                self.space.dot(_point_at(curve, t))
         if idle:
             self.lines.append(Path(commands, stroke=style.LINE, width=1.1, dash="4 3"))
             return curve
@@ -405,8 +407,7 @@ class _Drawing:
     def _label(self, text: str, curve: list[Point]) -> None:
         """Write a local derivative beside its line, where it covers no box, no other label and no line."""
         wide = text_width(text, LABEL)
-        near = _around(curve, wide + 8)
-        taken, dots = self.space.near(near)
+        taken, dots = self.space.near(_around(curve, wide + 8))
         best: tuple[float, float, Area] | None = None
         least = 1e9
         for rank, t in enumerate((0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26)):
@@ -418,15 +419,22 @@ class _Drawing:
                 if cost >= least:
                     break
                 area = (x + dx - wide / 2, y + dy - 9, x + dx + wide / 2, y + dy + 3)
-                cost += 100 * sum([_overlap(area, other) for other in taken])
-                if cost < least:
-                    left, top, right, bottom = area[0] - 2, area[1] - 1, area[2] + 2, area[3] + 1
-                    cost += 2 * sum([left < px < right and top < py < bottom for px, py in dots])
+                cost += _covered(area, taken, dots)
                 if cost < least:
                     least, best = cost, (x + dx, y + dy, area)
         assert best is not None
         self.space.take(best[2])
         self.labels.append(Text(best[0], best[1], text, LABEL, style.GRADIENT, "middle", halo=True))
+
+
+def _covered(area: Area, taken: list[Area], dots: list[Point]) -> float:
+    """What a label in this area would cover: 100 if a box or a label, else 2 for each point of a line."""
+    left, top, right, bottom = area
+    for a, b, c, d in taken:
+        if left < c and a < right and top < d and b < bottom:
+            return 100.0
+    left, top, right, bottom = left - 2, top - 1, right + 2, bottom + 1
+    return 2.0 * len([1 for x, y in dots if top < y < bottom and left < x < right])
 
 
 class _Space:
@@ -439,8 +447,9 @@ class _Space:
         self.dots: dict[tuple[int, int], list[Point]] = {}
 
     def _squares(self, area: Area) -> list[tuple[int, int]]:
-        left, top, right, bottom = (int(n // self.SIDE) for n in area)
-        return [(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)]
+        side = self.SIDE
+        rows = range(int(area[1] // side), int(area[3] // side) + 1)
+        return [(x, y) for x in range(int(area[0] // side), int(area[2] // side) + 1) for y in rows]
 
     def take(self, area: Area) -> None:
         """Note a box or a label."""
@@ -454,15 +463,15 @@ class _Space:
 
     def near(self, area: Area) -> tuple[list[Area], list[Point]]:
         """The boxes and labels that touch an area, and the points in it."""
-        squares = self._squares(area)
-        areas = dict.fromkeys(other for square in squares for other in self.areas.get(square, ()))
         left, top, right, bottom = area
-        return [other for other in areas if _overlap(area, other)], [
-            (x, y)
-            for square in squares
-            for x, y in self.dots.get(square, ())
-            if left < x < right and top < y < bottom
-        ]
+        areas: dict[Area, None] = {}
+        points: list[Point] = []
+        for square in self._squares(area):
+            for other in self.areas.get(square, ()):
+                if other[0] < right and left < other[2] and other[1] < bottom and top < other[3]:
+                    areas[other] = None
+            points += self.dots.get(square, ())
+        return list(areas), [(x, y) for x, y in points if left < x < right and top < y < bottom]
 
 
 def _shifts(wide: float) -> tuple[Point, ...]:
@@ -482,10 +491,6 @@ def _around(curve: list[Point], room: float) -> Area:
     """The area in which a label of a line can come to lie."""
     xs, ys = [x for x, _ in curve], [y for _, y in curve]
     return min(xs) - room, min(ys) - 20, max(xs) + room, max(ys) + 20
-
-
-def _overlap(a: Area, b: Area) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _curve(start: Point, end: Point, down: bool, *, cut_start: bool, cut_end: bool) -> list[Point]:

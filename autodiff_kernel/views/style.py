@@ -165,13 +165,14 @@ def number(value: Any) -> str:
     >>> number(7.0), number(0.123456), number(-1e-7), number(1234567.0), number(True), number(2 + 1j)
     ('7', '0.1235', '-1e-7', '1234567', 'True', '2+1j')
     """
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (complex, np.complexfloating)):
-        imag = number(value.imag)
-        return f"{number(value.real)}{'' if imag[0] == '-' else '+'}{imag}j"
+    if not isinstance(value, (float, np.floating)):
+        if isinstance(value, (bool, np.bool_)):
+            return str(bool(value))
+        if isinstance(value, (int, np.integer)):
+            return str(int(value))
+        if isinstance(value, (complex, np.complexfloating)):
+            imag = number(value.imag)
+            return f"{number(value.real)}{'' if imag[0] == '-' else '+'}{imag}j"
     value = float(value)
     if value.is_integer() and abs(value) < 1e8:
         return f"{value + 0.0:.0f}"  # + 0.0 makes -0.0 a plain 0
