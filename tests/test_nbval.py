@@ -78,3 +78,9 @@ def test_each_broken_cell_fails(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "7 failed" in done.stdout
     assert "passed" not in done.stdout
+
+
+def test_the_lessons_pass_in_a_plain_kernel_too() -> None:
+    """They load the extension themselves, so they run wherever IPython does."""
+    done = judge(Path(__file__).parents[1] / "lessons", "python3")
+    assert done.returncode == 0, done.stdout
