@@ -58,6 +58,33 @@ def no_bools(y: Any, kernel: str = "addmm_impl_cpu_") -> Any:
     return y
 
 
+def pairing(op: Op) -> Any:
+    """`call(x, y, p)`: a row with two inputs, whose result is no view, written out for plain arrays on the CPU."""
+    fwd = op.fwd
+    _, only_a, only_b, both, *_ = op.keeps
+
+    def call(x: Any, y: Any, p: Any) -> Any:
+        a, b = x.raw, y.raw
+        if a.__class__ is not ndarray or b.__class__ is not ndarray or special[0] or x.is_dual or y.is_dual:
+            return op(x, y, p=p)
+        out = new(Tensor)
+        out.raw = raw = fwd(a, b, p)
+        out.node = out.version = out.family = None
+        left, right = x.node, y.node
+        if left is not None or right is not None:
+            out.node = n = new(Node)
+            n.op, n.seq, n.left, n.right, n.p, n.notes = op, tick(), left, right, p, None
+            n.sa, n.sb, n.sy = a.shape, b.shape, raw.shape
+            keep_a, keep_b, _, _ = only_b if left is None else only_a if right is None else both
+            if keep_a:
+                n.a, n.va = a, version_of(x)
+            if keep_b:
+                n.b, n.vb = b, version_of(y)
+        return out
+
+    return call
+
+
 # ------------------------------------------------------------------------------------------------ two matrices
 def _mm(a: Any, b: Any) -> Any:
     if a.dtype is not b.dtype and a.dtype != b.dtype:
@@ -218,7 +245,8 @@ matmul_row = Op(
     partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
     doc="The product of two batches of matrices.",
 )  # fmt: skip
-_fast_mm, _fast_mv, _fast_dot = binary(mm), binary(mv), binary(dot_row)
+_fast_mm, _fast_mv, _fast_dot = [binary(row, floats=True, fwd=ndarray.dot) for row in (mm, mv, dot_row)]
+_fast_matmul = pairing(matmul_row)
 
 
 @public()
@@ -244,11 +272,11 @@ def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
             cure="multiply numbers with *.",
         )
     if len(b) == 1 and len(a) <= 2:
-        return into(out, dot_row(input, other) if len(a) == 1 else mv(input, other))
+        return into(out, _fast_dot(input, other) if len(a) == 1 else _fast_mv(input, other))
     check_matmul(input.raw, other.raw)
     if len(a) == 1 and len(b) == 2:
-        return into(out, matmul_row(input, other, p="SqueezeBackward4"))
-    return into(out, matmul_row(input, other, p="CloneBackward0" if len(a) == 2 else FOLDED))
+        return into(out, _fast_matmul(input, other, "SqueezeBackward4"))
+    return into(out, _fast_matmul(input, other, "CloneBackward0" if len(a) == 2 else FOLDED))
 
 
 def check_matmul(raw_a: Any, raw_b: Any) -> None:
@@ -314,6 +342,19 @@ def mm_(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
     return into(out, _fast_mm(input, mat2))
 
 
+def quick(fast: Any, a: int, b: int, general: Any) -> Any:
+    """The method `general` for tensors of a and b dimensions by the short path, without looking at anything else."""
+
+    def method(self: Tensor, other: Any, **kwargs: Any) -> Tensor:
+        if not kwargs and isinstance(other, Tensor) and self.raw.ndim == a and other.raw.ndim == b:
+            return fast(self, other)
+        return general(self, other, **kwargs)
+
+    method.__name__, method.__qualname__ = general.__name__.rstrip("_"), general.__qualname__.rstrip("_")
+    method.__doc__ = general.__doc__
+    return method
+
+
 @public()
 def mv_(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
     """The product of a matrix (n, m) and a vector (m).
@@ -346,6 +387,10 @@ def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Tensor:
     """
     check_vectors("dot", input, tensor, "tensor")
     return into(out, _fast_dot(input, tensor))
+
+
+attach("mv", quick(_fast_mv, 2, 1, mv_))
+attach("dot", quick(_fast_dot, 1, 1, dot))
 
 
 @public()
@@ -381,7 +426,7 @@ def batches(x: Tensor, y: Tensor) -> Tensor:
     if a[0] != b[0] or a[2] != b[1]:
         raise not_batched((a[0], a[2]), (b[0], b[1]))
     check_matmul(x.raw, y.raw)
-    return matmul_row(x, y, p="BmmBackward0")
+    return _fast_matmul(x, y, "BmmBackward0")
 
 
 # ------------------------------------------------------------------------------------------------ linear
@@ -443,6 +488,9 @@ linear_plain = Op(
 )  # fmt: skip
 
 
+_fast_plain = pairing(linear_plain)
+
+
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, the linear layer.
 
@@ -455,35 +503,38 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     x, w = input.raw, weight.raw
     if (
-        bias is None
-        or x.__class__ is not ndarray
-        or x.ndim != 2
+        x.__class__ is not ndarray
+        or x.ndim < 2
         or w.__class__ is not ndarray
         or w.ndim != 2
-        or bias.raw.__class__ is not ndarray
-        or not x.dtype is w.dtype is bias.raw.dtype
-        or bias.raw.shape != w.shape[:1]
-        or x.shape[1] != w.shape[1]
+        or x.shape[-1] != w.shape[1]
+        or x.dtype is not w.dtype
+        or x.dtype.kind != "f"
         or special[0]
         or input.is_dual
         or weight.is_dual
-        or bias.is_dual
     ):
         return any_linear(input, weight, bias)
-    y = x.dot(w.T)
-    y += bias.raw
+    if bias is None:
+        return _fast_plain(input, weight, "MmBackward0" if x.ndim == 2 else FOLDED)
+    c = bias.raw
+    if c.__class__ is not ndarray or c.dtype is not x.dtype or c.shape != w.shape[:1] or bias.is_dual:
+        return any_linear(input, weight, bias)
+    y = x.dot(w.T) if x.ndim == 2 else x.reshape((rows(x.shape), w.shape[1])).dot(w.T)
+    y += c
     out = new(Tensor)
-    out.raw = y
+    out.raw = y = y if x.ndim == 2 else y.reshape((*x.shape[:-1], w.shape[0]))
     out.version = out.family = None
     left, right, third = input.node, weight.node, bias.node
-    if left is None and right is None and third is None or y.dtype.kind != "f":
+    if left is None and right is None and third is None:
         out.node = None
         return out
     # `remember`, written out: linear layers are hot
     out.node = n = new(Node)
-    n.op, n.seq, n.notes, n.p = linear_row, tick(), None, "AddmmBackward0"
+    n.op, n.seq, n.notes = linear_row, tick(), None
+    n.p = "AddmmBackward0" if x.ndim == 2 else "ViewBackward0"
     n.left, n.right, n.third = left, right, third
-    n.sa, n.sb, n.sc, n.sy = x.shape, w.shape, bias.raw.shape, y.shape
+    n.sa, n.sb, n.sc, n.sy = x.shape, w.shape, c.shape, y.shape
     if left is not None:
         n.b, n.vb = w, version_of(weight)
     if right is not None:
