@@ -17,7 +17,9 @@ from . import func as func  # noqa: E402
 from . import random as random  # noqa: E402
 from .core import create as _create  # noqa: E402
 from .core import draws as _draws  # noqa: E402
+from .core import places as _places  # noqa: E402
 from .core import rules as _rules  # noqa: E402
+from .core import questions as _questions  # noqa: E402
 from .core import sequences as _sequences  # noqa: E402
 from .core.api import FUNCTIONS as _FUNCTIONS  # noqa: E402
 from .core.device import device as device  # noqa: E402
@@ -43,7 +45,9 @@ from .version import __version__ as __version__  # noqa: E402
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
-_ = (_rules, _draws, _sequences)
+_ = (_rules, _draws, _questions, _sequences)
+
+_places.claim()
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -22,6 +22,7 @@ from .typed import typed as typed
 from .typed import typed_constructor as typed_constructor
 
 ndarray, generic = np.ndarray, np.generic
+FLOATS = {float, np.float64}
 
 
 def made(raw: Any, requires_grad: bool = False) -> Tensor:
@@ -67,12 +68,12 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     kind = data.__class__
     if dtype is None and device is None and (kind is list or kind is float):
         # numbers as they stand in most code: the same result without looking at every case
-        if kind is float or data and all([x.__class__ is float or x.__class__ is np.float64 for x in data]):
-            if devices.default_device() is devices.CPU:
-                raw = np.array(data, dtypes.get_default_dtype().np)
-                t = wrap(raw if kind is list else raw[()])
-                t._grad = None
-                return t.requires_grad_() if requires_grad else t
+        kinds = {kind} if kind is float else set(map(type, data))
+        if kinds and kinds <= FLOATS and devices.default_device() is devices.CPU:
+            raw = np.array(data, np.float64 if np.float64 in kinds else dtypes.get_default_dtype().np)
+            t = wrap(raw if kind is list else raw[()])
+            t._grad = None
+            return t.requires_grad_() if requires_grad else t
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -205,7 +206,7 @@ def shape_of(size: Any, name: str) -> tuple[int, ...]:
         n = int(n)
         if n < 0:
             if name == "zeros":
-                raise RuntimeError(f"zeros: Dimension size must be non-negative; got {list(map(int, size))}")
+                raise RuntimeError("zeros: Dimension size must be non-negative.")
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(map(int, size))}")
         out.append(n)
     return tuple(out)

@@ -181,6 +181,13 @@ def sizes_of(data: Any) -> tuple[int, ...]:
 def check_ragged(data: Any, sizes: tuple[int, ...], dim: int) -> None:
     """PyTorch's errors for sequences that are not all as long, or not all as deep, as the first ones."""
     if dim == len(sizes):
+        if is_sequence(data):
+            raise explain(
+                TypeError,
+                f"'{type(data).__name__}' object cannot be interpreted as an integer",
+                f"At dimension {dim - 1} numbers were expected, and there is {data!r}.",
+                "all elements of one level must be numbers, or all sequences of one length.",
+            )
         return
     if not is_sequence(data):
         raise explain(
@@ -218,19 +225,9 @@ def from_anything(data: Any, dtype: Any) -> ndarray:
         host = np.array(leaves, object)
     if not leaves:
         host = host.astype(np.float64)
-    if host.size != dtypes_product(sizes):
-        nested = next(x for x in leaves if isinstance(x, (list, tuple)))
-        raise TypeError(f"'{type(nested).__name__}' object cannot be interpreted as an integer")
     if host.dtype == np.uint64:
         host = host.astype(object)
     return cast(host.reshape(sizes), target)
-
-
-def dtypes_product(sizes: tuple[int, ...]) -> int:
-    n = 1
-    for k in sizes:
-        n *= k
-    return n
 
 
 def walk(data: Any) -> Any:

@@ -7,6 +7,7 @@ from . import (
     bitwise as bitwise,
     casting as casting,
     comparison as comparison,
+    counting as counting,
     cumulative as cumulative,
     division as division,
     einsum as einsum,

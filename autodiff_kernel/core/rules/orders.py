@@ -182,7 +182,7 @@ def last_two(x: Tensor, name: str) -> Tensor:
     ndim = x.raw.ndim
     if ndim < 2:
         if ndim == 0:
-            return _permute(x, ())
+            return x
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
         )

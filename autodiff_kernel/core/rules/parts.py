@@ -19,7 +19,7 @@ from .dims import is_whole, product, size_list, whole, wrap_dim
 from .indexing import take_view
 from .shapes import contiguous_row, ravel
 
-ndarray, as_strided_view = np.ndarray, np.lib.stride_tricks.as_strided
+ndarray = np.ndarray
 
 
 # ------------------------------------------------------------------------------------------------ select, narrow
@@ -240,7 +240,7 @@ def _unfold(a: Any, p: Any) -> Any:
     if a.__class__ is ndarray:
         shape = (*a.shape[:dim], count, *a.shape[dim + 1 :], size)
         s = a.strides
-        return as_strided_view(a, shape, (*s[:dim], s[dim] * step, *s[dim + 1 :], s[dim]))
+        return storage.as_strided(a, shape, (*s[:dim], s[dim] * step, *s[dim + 1 :], s[dim]))
     if not size:
         return a[(*[slice(None)] * dim, slice(0))].reshape((*a.shape[:dim], 0, *a.shape[dim + 1 :]))
     windows = np.lib.stride_tricks.sliding_window_view(a, size, dim, writeable=True)

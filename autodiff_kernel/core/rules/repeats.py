@@ -9,7 +9,7 @@ from ..api import FUNCTIONS, attach, check_tensor, public
 from ..op import TABLE, Op
 from ..single import plain
 from ..tensor import Tensor, wrap
-from .dims import axes, is_whole, product, size_list, sizes, whole, wrap_dim
+from .dims import axes, is_whole, size_list, sizes, whole, wrap_dim
 from .reductions import sum_row
 from .shapes import ravel, reshape
 
@@ -302,11 +302,9 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(plane)}")
     if ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
-    if plane[0] == plane[1] or abs(plane[0] - plane[1]) == ndim:
+    turn = tuple([wrap_dim(d, ndim, "rot90") for d in plane])
+    if turn[0] == turn[1]:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {plane[0]} and dim1 = {plane[1]}"
         )
-    return _rot90_call(input, (whole(k, "rot90", "k") % 4, tuple([wrap_dim(d, ndim, "rot90") for d in plane])))
-
-
-_ = product
+    return _rot90_call(input, (whole(k, "rot90", "k") % 4, turn))

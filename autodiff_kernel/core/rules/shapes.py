@@ -15,10 +15,11 @@ from ..failures import shape_clash
 from ..graph import unbroadcast
 from ..op import Op
 from ..single import plain, viewing
+from ..storage import as_strided
 from ..tensor import Size, Tensor, share, type_name, version_of, wrap
 from .dims import is_whole, product, size_list, sizes, whole, wrap_dim
 
-ndarray, as_strided = np.ndarray, np.lib.stride_tricks.as_strided
+ndarray = np.ndarray
 
 
 class Reshape(Op):
@@ -79,7 +80,7 @@ def _expand(a: Any, p: Any) -> Any:
         step = p[i] * steps[i] or a.itemsize
     if a.flags.c_contiguous and a.dtype.kind in "fiubc":
         return ndarray(p, a.dtype, a, 0, steps)
-    return as_strided(a, p, steps)
+    return as_strided(a, p, tuple(steps))
 
 
 expand_row = Op(
