@@ -131,3 +131,17 @@ def without_engine_id(reply: str) -> str:
 def test_an_error_of_ours_inside_time_has_its_view_too(ours: Kernel) -> None:
     answer = ours.run("%%time\nraise explain(ValueError, 'phrase', 'finding')")
     assert "finding" in shown(answer)["text/html"]
+
+
+def test_an_error_of_the_engine_shows_the_graph_and_the_line_to_change(ours: Kernel) -> None:
+    answer = ours.run(
+        "w = torch.tensor([1., 2.], requires_grad=True)\nh = w.exp()\ns = h.sum()\nh.add_(1)\ns.backward()"
+    )
+    text = shown(answer)["text/plain"]
+    assert text.startswith("Graph of s\n")
+    [marked] = [line for line in text.splitlines() if "error here" in line]
+    assert "exp(w)" in marked
+    assert "→   4  h.add_(1)    # changed" in text
+    html = shown(answer)["text/html"]
+    assert html.count("<img src='data:image/svg+xml;base64,") == 1
+    assert "in 'h.add_(1)', use the form without the underscore" in html.replace("&#39;", "'")
