@@ -68,11 +68,14 @@ def unary(op: Op) -> Any:
     return method
 
 
-def binary(op: Op, floats: bool = False) -> Any:
-    """The method of a row with two inputs that broadcast.  `floats`: integers need the slow path (division)."""
+def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
+    """The method of a row with two inputs.  `floats`: integers need the slow path (division).
+
+    fwd: a quicker forward than the row's for what the short path takes; where it raises, the row's says why.
+    """
     if not op.differentiable:
         return lambda self, other: op(self, other) if isinstance(other, Tensor) else meet_other(op, self, other)
-    fwd = op.fwd
+    fwd = fwd or op.fwd
     _, only_a, only_b, both, *_ = op.keeps
 
     def method(self: Any, other: Any) -> Any:

@@ -9,7 +9,7 @@ from . import device as devices
 from . import dtype as dtypes
 from .api import attach
 from .graph import new
-from .tensor import Parameter, Size, Tensor, share, version_of
+from .tensor import Parameter, Size, Tensor, share, version_of, wrap
 
 TYPES: dict[str, dtypes.dtype] = {
     "HalfTensor": dtypes.float16, "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64,
@@ -23,11 +23,6 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
 
     dtype None: the default dtype, and a tensor of any dtype is taken.
     """
-    if len(args) == 1 and args[0].__class__ is list and device in (None, "cpu") and plain_floats(dtype, args[0]):
-        t = new(kind)
-        t.raw = np.array(args[0], (dtypes.get_default_dtype() if dtype is None else dtype).np)
-        t.node = t.version = t.family = t._grad = None
-        return t
     home = devices.parse("cpu" if device is None else device)
     target = dtypes.get_default_dtype() if dtype is None else dtype
     first = args[0] if args else None
@@ -60,11 +55,6 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
 
 
 _PLAIN = {float, int, np.float64}
-
-
-def plain_floats(dtype: dtypes.dtype | None, numbers: list[Any]) -> bool:
-    """A flat list of numbers for a floating dtype: the case that needs no looking into."""
-    return (dtype is None or dtype.is_floating_point) and bool(numbers) and all([x.__class__ in _PLAIN for x in numbers])
 
 
 def values(sequence: Any, target: dtypes.dtype) -> Any:
@@ -122,11 +112,18 @@ class TypedMeta(type):
 
     dtype: dtypes.dtype
     home: str
+    plain: Any  # the NumPy dtype, of a floating one on the CPU; else None
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, Tensor) and x.dtype == cls.dtype and x.device.type == cls.home
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
+        if device is None and len(args) == 1 and cls.plain is not None and args[0].__class__ is list:
+            numbers = args[0]
+            if numbers and _PLAIN.issuperset(map(type, numbers)):  # a flat list needs no looking into
+                t = wrap(np.array(numbers, cls.plain))
+                t._grad = None
+                return t
         return typed(cls.dtype, args, cls.home if device is None else device)
 
     def __repr__(cls) -> str:
@@ -136,8 +133,9 @@ class TypedMeta(type):
 def typed_constructor(name: str, home: str = "cpu") -> Any:
     """The class that stands for one dtype on one kind of device."""
     full = f"torch.{'cuda.' if home == 'cuda' else ''}{name}"
+    plain = TYPES[name].np if home == "cpu" and TYPES[name].is_floating_point else None
     doc = f"Old constructor of {TYPES[name]} tensors: sizes give an uninitialised tensor, a sequence its values."
-    return TypedMeta(name, (), {"dtype": TYPES[name], "home": home, "name": full, "__doc__": doc})
+    return TypedMeta(name, (), {"dtype": TYPES[name], "home": home, "plain": plain, "name": full, "__doc__": doc})
 
 
 TYPED = {name: typed_constructor(name) for name in TYPES}
