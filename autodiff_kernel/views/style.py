@@ -134,6 +134,11 @@ def escape_xml(text: object) -> str:
     >>> escape_xml('<script>"&')
     '&lt;script&gt;&quot;&amp;'
     """
+    return _escaped(str(text))
+
+
+@lru_cache(4096)
+def _escaped(text: str) -> str:
     clean = printable(text)
     if _XML_SPECIAL.search(clean):
         return _XML_SPECIAL.sub(lambda found: _XML[found.group()], clean)

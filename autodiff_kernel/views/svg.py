@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .model import GraphView
 from .scene import Circle, Path, Scene, Text, draw
-from .style import CARD, INK, MONO, SANS, escape_xml
+from .style import CARD, MONO, SANS, escape_xml
 
 
 def graph_svg(view: GraphView) -> str:
@@ -42,30 +44,39 @@ def _path(path: Path) -> str:
     data = "".join(
         [letter + " ".join([_n(number) for number in numbers]) for letter, numbers in path.commands]
     )
-    fill = "" if path.fill == "none" else f" fill='{path.fill}'"
-    dash = f" stroke-dasharray='{path.dash}'" if path.dash else ""
-    stroke = "" if path.stroke == "none" else f" stroke='{path.stroke}' stroke-width='{_n(path.width)}'{dash}"
-    return f"<path d='{data}'{fill}{stroke}/>"
+    return f"<path d='{data}'{_look(path.fill, path.stroke, path.width, path.dash)}/>"
 
 
 def _circle(c: Circle) -> str:
-    return (
-        f"<circle cx='{_n(c.x)}' cy='{_n(c.y)}' r='{_n(c.r)}' fill='{c.fill}' stroke='{c.stroke}' "
-        f"stroke-width='{_n(c.width)}'/>"
-    )
+    return f"<circle cx='{_n(c.x)}' cy='{_n(c.y)}' r='{_n(c.r)}'{_look(c.fill, c.stroke, c.width, '')}/>"
 
 
 def _text(t: Text) -> str:
-    more = "" if t.anchor == "start" else f" text-anchor='{t.anchor}'"
-    if t.bold:
-        more += " font-weight='600'"
-    if t.italic:
-        more += " font-style='italic'"
-    if t.mono:
-        more += f" font-family='{MONO}'"
-    if t.halo:
-        more += f" paint-order='stroke' stroke='{CARD}' stroke-width='4' stroke-linejoin='round'"
-    return (
-        f"<text x='{_n(t.x)}' y='{_n(t.y)}' font-size='{_n(t.size)}' fill='{t.fill or INK}'{more}>"
-        f"{escape_xml(t.text)}</text>"
-    )
+    font = _font(t.size, t.fill, t.anchor, t.bold, t.italic, t.mono, t.halo)
+    return f"<text x='{_n(t.x)}' y='{_n(t.y)}'{font}>{escape_xml(t.text)}</text>"
+
+
+@lru_cache(1024)
+def _look(fill: str, stroke: str, width: float, dash: str) -> str:
+    """The attributes of a shape."""
+    attributes = "" if fill == "none" else f" fill='{fill}'"
+    if stroke != "none":
+        attributes += f" stroke='{stroke}' stroke-width='{_n(width)}'"
+    return attributes + (f" stroke-dasharray='{dash}'" if dash else "")
+
+
+@lru_cache(1024)
+def _font(size: float, fill: str, anchor: str, bold: bool, italic: bool, mono: bool, halo: bool) -> str:
+    """The attributes of a text."""
+    attributes = f" font-size='{_n(size)}' fill='{fill}'"
+    if anchor != "start":
+        attributes += f" text-anchor='{anchor}'"
+    if bold:
+        attributes += " font-weight='600'"
+    if italic:
+        attributes += " font-style='italic'"
+    if mono:
+        attributes += f" font-family='{MONO}'"
+    if halo:
+        attributes += f" paint-order='stroke' stroke='{CARD}' stroke-width='4' stroke-linejoin='round'"
+    return attributes
