@@ -66,6 +66,7 @@ CASES = [
     Case("xlogy", inputs(nonzero, positive), lambda a, b: a * np.log(b)),
     Case("xlogy_number", inputs(real, number(0.5, 3)), lambda a, b: a * np.log(b)),
     Case("copysign", signs, np.copysign),
+    Case("copysign_number", inputs(nonzero, number(-2, -1)), np.copysign),
     Case("nextafter", inputs(real, away(low=4, high=5)), np.nextafter),
     Case("ldexp", inputs(real, real), lambda a, b: a * 2**b),
     # three numbers

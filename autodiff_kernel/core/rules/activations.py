@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import special
-from ..api import attach, check_tensor, public, unary_names
-from ..api import into as _into
+from ..api import FUNCTIONS, check_tensor, public, unary_names
 from ..inplace import in_place
 from ..op import TABLE, Op
 from ..tensor import Tensor
-from .elementwise import exp, log1p, sigmoid, tanh
-from .forms import floats_only, numbers_only, refuse, settle, where
+from .elementwise import exp, sigmoid, tanh
+from .forms import floats_only, numbers_only, settle, where
 from .gamma import erf
 
 
@@ -26,7 +25,7 @@ def _relu(a: Any) -> Any:
     return np.maximum(a, 0)
 
 
-relu = Op("relu", _relu, a=lambda g, n: where(n.y > 0, g, 0), reads=("y",), mode="elementwise",
+relu = Op("relu", _relu, a=lambda g, n: where(n.y <= 0, 0, g), reads=("y",), mode="elementwise",
           partials=("1 where {y} > 0, else 0",), latex=r"\max({a}, 0)",
           doc="The element where it is positive, else 0.")  # fmt: skip
 unary_names(relu, example=">>> torch.relu(torch.tensor([-1., 2.]))\ntensor([0., 2.])")
@@ -63,8 +62,16 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     >>> hardtanh(torch.tensor([-2., 0.5, 3.]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
+    check_tensor("hardtanh", input)
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    kind = input.raw.dtype.kind
+    if kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+    if kind == "u" and min_val < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return activation(hardtanh_row, input, (min_val, max_val), inplace)
 
 
@@ -76,7 +83,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     >>> relu6(torch.tensor([-2., 0.5, 8.]))
     tensor([0.0000, 0.5000, 6.0000])
     """
-    return activation(hardtanh_row, input, (0, 6) if input.raw.dtype.kind in "iu" else (0.0, 6.0), inplace)
+    return hardtanh(input, 0.0, 6.0, inplace)
 
 
 leaky_relu_row = Op(
@@ -123,7 +130,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         )
     count, ndim = weight.numel(), input.ndim
     if weight.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
     if count != 1:
         if ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
@@ -212,7 +221,8 @@ def _hardsigmoid(a: Any) -> Any:
 hardsigmoid_row = Op(
     "hardsigmoid", floats_only("hardsigmoid_cpu", _hardsigmoid),
     lambda g, n: where((n.a > -3) & (n.a < 3), g / 6, 0), reads=("a",), mode="elementwise",
-    partials=("1/6 between −3 and 3, else 0",), latex=r"\text{{hardsigmoid}}({a})", doc="A sigmoid of three straight pieces.",
+    partials=("1/6 between −3 and 3, else 0",), latex=r"\text{{hardsigmoid}}({a})",
+    doc="A sigmoid of three straight pieces.",
 )  # fmt: skip
 
 
@@ -308,6 +318,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 # ------------------------------------------------------------------------------------------------ smooth ones
 def _softplus(a: Any, p: Any) -> Any:
     beta, limit = p
+    if a.dtype.itemsize == 2:  # exp(20) is too large for half precision
+        return _softplus(a.astype(np.float32), p).astype(a.dtype)
     t = a * beta
     return settle(np.where(t > limit, a, np.log1p(np.exp(np.minimum(t, limit))) / beta))
 
@@ -462,13 +474,5 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()  # type: ignore[attr-defined,operator,no-any-return]
 
 
-def _attach_in_place() -> None:
-    """torch.selu_, torch.celu_ and torch.threshold_."""
-    from ..api import FUNCTIONS
-
-    for f in (selu, celu, threshold):
-        FUNCTIONS[f"{f.__name__}_"] = in_place(f)
-
-
-_attach_in_place()
-_ = (attach, _into, log1p, refuse)
+for _f in (selu, celu, threshold):  # in place as functions only, as in PyTorch
+    FUNCTIONS[f"{_f.__name__}_"] = in_place(_f)

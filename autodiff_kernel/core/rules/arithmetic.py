@@ -66,12 +66,12 @@ def _whole_powers(a: Any, b: Any) -> Any:
 def _exponent_rule(g: Any, n: Any) -> Any:
     # 0**b is constant (0) for b > 0, but log(0) is -inf: the product must be 0, not nan
     zero = (n.a == 0) & (n.b >= 0)
-    return g * where(zero, n.a * 0, n.y * log(where(zero, n.a * 0 + 1, n.a)))
+    return g * where(zero, 0, n.y * log(where(zero, 1, n.a)))
 
 
 def _base_rule(g: Any, n: Any) -> Any:
     zero = n.b == 0
-    return g * where(zero, n.a * 0, n.b * n.a ** where(zero, n.b * 0 + 1, n.b - 1))
+    return g * where(zero, 0, n.b * n.a ** where(zero, 1, n.b - 1))
 
 
 pow_tensor = Op(
@@ -189,7 +189,9 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
         result = TABLE["div_trunc"](input, other)
     else:
         raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + rounding_mode + "'"
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '"
+            + rounding_mode
+            + "'"
         )
     return result if out is None else into(out, result)
 
@@ -197,7 +199,11 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
 def power(self: Any, exponent: Any) -> Any:
     if exponent.__class__ in NUMBERS:
         return _pow_number(self, exponent)
-    return _pow_number(self, exponent.item()) if isinstance(exponent, np.generic) else _pow_tensor(self, exponent)
+    return (
+        _pow_number(self, exponent.item())
+        if isinstance(exponent, np.generic)
+        else _pow_tensor(self, exponent)
+    )
 
 
 @public(inplace=True)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..api import METHODS, attach, check_tensor, into, public, unary_names
+from ..api import attach, unary_names
 from ..hot import binary, reflected
 from ..inplace import in_place
-from ..meeting import meet
 from ..op import Op
 from ..tensor import Tensor
 from .forms import pair_names, refuse, settle
@@ -30,7 +29,10 @@ def _bitwise(name: str, fwd: Any, symbol: str, example: str) -> None:
     row = Op(f"bitwise_{name}", _whole(f"bitwise_{name}_cpu", fwd), spreads=True, types="same", symbol=symbol,
              doc=f"Bitwise {name} of whole numbers, logical {name} of truth values.")  # fmt: skip
     method = pair_names(
-        row, row.name, numbers="both", example=f">>> torch.{row.name}(torch.tensor([5, 6]), 3)\ntensor({example})"
+        row,
+        row.name,
+        numbers="both",
+        example=f">>> torch.{row.name}(torch.tensor([5, 6]), 3)\ntensor({example})",
     )
     attach(f"__{name}__", binary(row))
     attach(f"__r{name}__", reflected(row))
@@ -98,7 +100,9 @@ def _logical(name: str, fwd: Any, symbol: str, example: str) -> None:
     row = Op(name, fwd, spreads=True, types="same", symbol=symbol,
              doc=f"Logical {name.removeprefix('logical_')}; every number but 0 counts as true.")  # fmt: skip
     pair_names(
-        row, name, example=f">>> torch.{name}(torch.tensor([True, False]), torch.tensor([1, 1]))\ntensor({example})"
+        row,
+        name,
+        example=f">>> torch.{name}(torch.tensor([True, False]), torch.tensor([1, 1]))\ntensor({example})",
     )
 
 
@@ -127,5 +131,3 @@ for _name, _fwd, _what, _example in (
         Op(_name, _integers(f"{_name}_cpu", _fwd), spreads=True, types="same", doc=f"{_what} of whole numbers."),
         _name, example=f">>> torch.{_name}(torch.tensor([12, 18]), torch.tensor([8, 12]))\ntensor({_example})",
     )  # fmt: skip
-
-_ = (METHODS, check_tensor, into, public, meet)

@@ -7,18 +7,17 @@ import numpy as np
 
 from ..api import attach, check_tensor, public
 from ..hot import binary
-from ..inplace import in_place
 from ..op import Op
 from ..tensor import Tensor
 from .forms import pair_names
 
 _ROWS = {
-    ("eq",): (operator.eq, "=", "equal"),
-    ("ne", "not_equal"): (operator.ne, "≠", "not equal"),
-    ("lt", "less"): (operator.lt, "<", "less"),
-    ("le", "less_equal"): (operator.le, "≤", "less or equal"),
-    ("gt", "greater"): (operator.gt, ">", "greater"),
-    ("ge", "greater_equal"): (operator.ge, "≥", "greater or equal"),
+    ("eq",): (operator.eq, "=", "equal to"),
+    ("ne", "not_equal"): (operator.ne, "≠", "not equal to"),
+    ("lt", "less"): (operator.lt, "<", "less than"),
+    ("le", "less_equal"): (operator.le, "≤", "at most"),
+    ("gt", "greater"): (operator.gt, ">", "greater than"),
+    ("ge", "greater_equal"): (operator.ge, "≥", "at least"),
 }
 _EXAMPLES = {
     "eq": "[False,  True, False]", "ne": "[ True, False,  True]", "lt": "[ True, False, False]",
@@ -29,7 +28,7 @@ _EXAMPLES = {
 def _make(names: tuple[str, ...], fwd: Any, symbol: str, words: str) -> Op:
     name = names[0]
     row = Op(name, fwd, spreads=True, types="same", symbol=symbol, latex=f"{{a}} {symbol} {{b}}",
-             doc=f"Whether each element is {words} to the other tensor's (or the number).".replace("less to", "less than").replace("greater to", "greater than"))  # fmt: skip
+             doc=f"Whether each element is {words} the other tensor's, or a number.")  # fmt: skip
     pair_names(
         row, *names, numbers="second",
         example=f">>> torch.{name}(torch.tensor([1, 2, 3]), 2)\ntensor({_EXAMPLES[name]})",
@@ -41,7 +40,7 @@ def _make(names: tuple[str, ...], fwd: Any, symbol: str, words: str) -> Op:
 eq, ne, lt, le, gt, ge = [_make(names, *rest) for names, rest in _ROWS.items()]
 
 
-@public(method=True)
+@public()
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether both tensors have the same shape and the same elements.
 
@@ -104,6 +103,3 @@ def allclose(
     True
     """
     return bool(isclose(input, other, rtol, atol, equal_nan).raw.all())
-
-
-_ = in_place

@@ -27,13 +27,6 @@ def _no_zero(kernel: str, fwd: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
     return checked
 
 
-def _floor(a: Any, b: Any) -> Any:
-    y = np.floor_divide(a, b)
-    if y.dtype.kind == "f":  # x/0 is ±inf or nan, as in PyTorch
-        return y
-    return y
-
-
 def _trunc(a: Any, b: Any) -> Any:
     if (a.dtype if hasattr(a, "dtype") else b.dtype).kind == "f":
         return np.trunc(a / b)
@@ -42,35 +35,43 @@ def _trunc(a: Any, b: Any) -> Any:
 
 
 # division with a rounding mode: the result is constant wherever it has a derivative
-div_floor = Op("div_floor", _no_zero("div_floor_cpu", _floor), zero, zero, mode="elementwise", spreads=True, types="same",
+div_floor = Op("div_floor", _no_zero("div_floor_cpu", np.floor_divide), zero, zero,
+               mode="elementwise", spreads=True, types="same",
                node="DivBackward2", symbol="⌊÷⌋", partials=("0", "0"), latex=r"\lfloor {a} / {b} \rfloor",
                doc="The quotient rounded down.")  # fmt: skip
-div_trunc = Op("div_trunc", _no_zero("div_trunc_cpu", _trunc), zero, zero, mode="elementwise", spreads=True, types="same",
+div_trunc = Op("div_trunc", _no_zero("div_trunc_cpu", _trunc), zero, zero,
+               mode="elementwise", spreads=True, types="same",
                node="DivBackward2", symbol="÷", partials=("0", "0"), latex=r"\text{{trunc}}({a} / {b})",
                doc="The quotient rounded towards 0.")  # fmt: skip
 floor_divide = Op("floor_divide", div_floor.fwd, undefined("floor_divide"), undefined("floor_divide"),
                   mode="elementwise", spreads=True, types="same", node="NotImplemented", symbol="//",
                   partials=("undefined", "undefined"), latex=r"\lfloor {a} / {b} \rfloor",
-                  doc="The quotient rounded down.  Like PyTorch's it has no derivative: use div(…, rounding_mode='floor').")  # fmt: skip
+                  doc="The quotient rounded down.  It has no derivative, as in PyTorch; div(…, rounding_mode) has.")  # fmt: skip
 
 
 def _pair(name: str, fwd: Any, quotient: Op, symbol: str, doc: str) -> tuple[Op, Op]:
     """The row, and the one for a number as second operand, which PyTorch's graph shows under another name."""
-    what = {
+    what: dict[str, Any] = {
         "mode": "elementwise", "spreads": True, "types": "same", "symbol": symbol,
-        "latex": rf"{{a}} \bmod {{b}}", "doc": doc,
+        "latex": r"{a} \bmod {b}", "doc": doc,
     }  # fmt: skip
     fwd = _no_zero(f"{name}_cpu", fwd)
     row = Op(
         name, fwd, lambda g, n: g, lambda g, n: -g * quotient(n.a, n.b), reads=("", "ab"),
         node=f"{name.capitalize()}Backward1", partials=("1", "−⌊{a}/{b}⌋"), **what,
     )  # fmt: skip
-    with_number = Op(f"{name}_number", fwd, lambda g, n: g, node=f"{name.capitalize()}Backward0", partials=("1",), **what)
+    with_number = Op(
+        f"{name}_number", fwd, lambda g, n: g, node=f"{name.capitalize()}Backward0", partials=("1",), **what
+    )
     return row, with_number
 
 
-remainder, remainder_number = _pair("remainder", np.remainder, div_floor, "%", "What the division leaves; it has the divisor's sign.")  # fmt: skip
-fmod, fmod_number = _pair("fmod", np.fmod, div_trunc, "fmod", "What the division leaves; it has the dividend's sign.")
+remainder, remainder_number = _pair(
+    "remainder", np.remainder, div_floor, "%", "What the division leaves; it has the divisor's sign."
+)
+fmod, fmod_number = _pair(
+    "fmod", np.fmod, div_trunc, "fmod", "What the division leaves; it has the dividend's sign."
+)
 
 _remainder = pair_names(
     remainder, "remainder", numbers="both", number_row=remainder_number,

@@ -9,7 +9,7 @@ import numpy as np
 from ..api import METHODS, attach, check_tensor, into, public, unary_names
 from ..op import Op
 from ..tensor import Tensor
-from .forms import numbers_only, refuse, where, zero
+from .forms import numbers_only, where, zero
 
 LN2, LN10 = log_of_number(2), log_of_number(10)
 
@@ -21,15 +21,17 @@ def _sign(a: Any) -> Any:
 
 
 absolute = Op("abs", numbers_only("abs_cpu", abs), a=lambda g, n: g * sign(n.a), reads=("a",), mode="elementwise",
-              symbol="|·|", partials=("sign {a}",), latex="|{a}|", doc="The absolute value of each element.")  # fmt: skip
-sign = Op("sign", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sign}}\, {a}",
+              symbol="|·|", partials=("sign {a}",), latex="|{a}|",
+              doc="The absolute value of each element.")  # fmt: skip
+sign: Op = Op("sign", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sign}}\, {a}",
           doc="−1, 0 or 1: the sign of each element.")  # fmt: skip
 sgn = Op("sgn", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sgn}}\, {a}",
          doc="−1, 0 or 1: the sign of each element.")  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------ powers
 square = Op("square", lambda a: a * a, a=lambda g, n: g * (2 * n.a), reads=("a",), mode="elementwise",
-            node="PowBackward0", symbol="²", partials=("2·{a}",), latex="{a}^2", doc="The square of each element.")  # fmt: skip
+            node="PowBackward0", symbol="²", partials=("2·{a}",), latex="{a}^2",
+            doc="The square of each element.")  # fmt: skip
 sqrt = Op("sqrt", np.sqrt, a=lambda g, n: g / (2 * n.y), reads=("y",), mode="elementwise", types="float", symbol="√",
           partials=("1/(2·{y})",), latex=r"\sqrt{{{a}}}", doc="The square root of each element.")  # fmt: skip
 rsqrt = Op("rsqrt", lambda a: 1 / np.sqrt(a), a=lambda g, n: -0.5 * g * (n.y * n.y * n.y), reads=("y",),
@@ -49,7 +51,8 @@ expm1 = Op("expm1", np.expm1, a=lambda g, n: g * (n.y + 1), reads=("y",), mode="
 log = Op("log", np.log, a=lambda g, n: g / n.a, reads=("a",), mode="elementwise", types="float",
          partials=("1/{a}",), latex=r"\log {a}", doc="The natural logarithm of each element.")  # fmt: skip
 log2 = Op("log2", np.log2, a=lambda g, n: g / (n.a * LN2), reads=("a",), mode="elementwise", types="float",
-          partials=("1/({a}·log 2)",), latex=r"\log_2 {a}", doc="The logarithm of each element to the base 2.")  # fmt: skip
+          partials=("1/({a}·log 2)",), latex=r"\log_2 {a}",
+          doc="The logarithm of each element to the base 2.")  # fmt: skip
 log10 = Op("log10", np.log10, a=lambda g, n: g / (n.a * LN10), reads=("a",), mode="elementwise", types="float",
            partials=("1/({a}·log 10)",), latex=r"\log_{{10}} {a}",
            doc="The logarithm of each element to the base 10.")  # fmt: skip
@@ -71,7 +74,7 @@ sigmoid = Op("sigmoid", _sigmoid, a=lambda g, n: g * ((1 - n.y) * n.y), reads=("
 # ------------------------------------------------------------------------------------------------ trigonometry
 sin = Op("sin", np.sin, a=lambda g, n: g * cos(n.a), reads=("a",), mode="elementwise", types="float",
          partials=("cos {a}",), latex=r"\sin {a}", doc="The sine of each element (radians).")  # fmt: skip
-cos = Op("cos", np.cos, a=lambda g, n: -g * sin(n.a), reads=("a",), mode="elementwise", types="float",
+cos: Op = Op("cos", np.cos, a=lambda g, n: -g * sin(n.a), reads=("a",), mode="elementwise", types="float",
          partials=("−sin {a}",), latex=r"\cos {a}", doc="The cosine of each element (radians).")  # fmt: skip
 tan = Op("tan", np.tan, a=lambda g, n: g * (1 + n.y * n.y), reads=("y",), mode="elementwise", types="float",
          partials=("1 + {y}²",), latex=r"\tan {a}", doc="The tangent of each element (radians).")  # fmt: skip
@@ -108,7 +111,7 @@ sinc = Op("sinc", _sinc, a=_sinc_rule, reads=("a",), mode="elementwise", types="
 # ------------------------------------------------------------------------------------------------ hyperbolic functions
 sinh = Op("sinh", np.sinh, a=lambda g, n: g * cosh(n.a), reads=("a",), mode="elementwise", types="float",
           partials=("cosh {a}",), latex=r"\sinh {a}", doc="The hyperbolic sine of each element.")  # fmt: skip
-cosh = Op("cosh", np.cosh, a=lambda g, n: g * sinh(n.a), reads=("a",), mode="elementwise", types="float",
+cosh: Op = Op("cosh", np.cosh, a=lambda g, n: g * sinh(n.a), reads=("a",), mode="elementwise", types="float",
           partials=("sinh {a}",), latex=r"\cosh {a}", doc="The hyperbolic cosine of each element.")  # fmt: skip
 tanh = Op("tanh", np.tanh, a=lambda g, n: g * (1 - n.y * n.y), reads=("y",), mode="elementwise", types="float",
           partials=("1 − {y}²",), latex=r"\tanh {a}", doc="The hyperbolic tangent of each element.")  # fmt: skip
@@ -206,7 +209,8 @@ def _logit_rule(g: Any, n: Any) -> Any:
 
 
 logit_row = Op("logit", _logit, _logit_rule, reads=("a",), mode="elementwise", params=True, types="float",
-               partials=("1/({a}·(1 − {a}))",), latex=r"\text{{logit}}\, {a}", doc="log(x/(1 − x)), the inverse of sigmoid.")  # fmt: skip
+               partials=("1/({a}·(1 − {a}))",), latex=r"\text{{logit}}\, {a}",
+               doc="log(x/(1 − x)), the inverse of sigmoid.")  # fmt: skip
 
 
 @public(inplace=True, row=logit_row)
@@ -220,6 +224,3 @@ def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Tensor
     check_tensor("logit", input)
     result = logit_row(input, p=eps)
     return result if out is None else into(out, result)
-
-
-_ = refuse

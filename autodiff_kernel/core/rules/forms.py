@@ -103,7 +103,11 @@ def pair_names(
 
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
-            if numbers != "both" or not isinstance(other, Tensor) or not isinstance(input, (int, float, complex)):
+            if (
+                numbers != "both"
+                or not isinstance(other, Tensor)
+                or not isinstance(input, (int, float, complex))
+            ):
                 check_tensor(first, input)
             return into(out, op(input, other))
         return method(input, other) if out is None else into(out, method(input, other))

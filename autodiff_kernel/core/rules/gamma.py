@@ -12,18 +12,21 @@ from .elementwise import exp
 erf = Op("erf", special.erf, a=lambda g, n: g * (2 / sqrt(pi)) * exp(-(n.a * n.a)), reads=("a",), mode="elementwise",
          types="float", partials=("2/√π·exp(−{a}²)",), latex=r"\text{{erf}}\, {a}",
          doc="The error function 2/√π·∫exp(−t²)dt from 0 to x.")  # fmt: skip
-erfc = Op("erfc", special.erfc, a=lambda g, n: g * (-2 / sqrt(pi)) * exp(-(n.a * n.a)), reads=("a",), mode="elementwise",
+erfc = Op("erfc", special.erfc, a=lambda g, n: g * (-2 / sqrt(pi)) * exp(-(n.a * n.a)), reads=("a",),
+          mode="elementwise",
           types="float", partials=("−2/√π·exp(−{a}²)",), latex=r"\text{{erfc}}\, {a}",
           doc="1 − erf(x), exact where it is small.")  # fmt: skip
-erfinv = Op("erfinv", special.erfinv, a=lambda g, n: g * (sqrt(pi) / 2) * exp(erfinv(n.a) ** 2), reads=("a",),
+erfinv: Op = Op("erfinv", special.erfinv, a=lambda g, n: g * (sqrt(pi) / 2) * exp(erfinv(n.a) ** 2), reads=("a",),
             mode="elementwise", types="float", partials=("√π/2·exp({y}²)",), latex=r"\text{{erf}}^{{-1}}\, {a}",
             doc="The inverse of erf.")  # fmt: skip
 lgamma = Op("lgamma", special.lgamma, a=lambda g, n: g * digamma(n.a), reads=("a",), mode="elementwise", types="float",
             partials=("digamma {a}",), latex=r"\log |\Gamma({a})|", doc="The logarithm of |Γ(x)|.")  # fmt: skip
-digamma = Op("digamma", special.digamma, a=lambda g, n: g * polygamma_row(n.a, p=1), reads=("a",), mode="elementwise",
+digamma: Op = Op("digamma", special.digamma, a=lambda g, n: g * polygamma_row(n.a, p=1), reads=("a",),
+                 mode="elementwise",
              types="float", symbol="ψ", partials=("polygamma(1, {a})",), latex=r"\psi({a})",
              doc="The derivative of log Γ(x).")  # fmt: skip
-polygamma_row = Op("polygamma", lambda a, p: special.polygamma(p, a), a=lambda g, n: g * polygamma_row(n.a, p=n.p + 1),
+polygamma_row: Op = Op("polygamma", lambda a, p: special.polygamma(p, a),
+                       a=lambda g, n: g * polygamma_row(n.a, p=n.p + 1),
                    reads=("a",), mode="elementwise", types="float", params=True,
                    partials=("polygamma({p} + 1, {a})",), latex=r"\psi^{{(n)}}({a})",
                    doc="The n-th derivative of digamma.")  # fmt: skip
@@ -84,6 +87,8 @@ def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Tensor:
     tensor([3.5651, 6.2042])
     """
     check_tensor("mvlgamma", input)
+    if input.raw.dtype.kind == "b":
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1, but got {p}")
     result = mvlgamma_row(input, p=int(p))

@@ -17,7 +17,15 @@ def _whole(name: str, fwd: Any, doc: str, *aliases: str, output: str) -> Op:
             refuse(f"{name}_vml_cpu", a)
         return fwd(a) if kind not in "iu" else a + 0
 
-    row = Op(name, rounded, zero, mode="elementwise", partials=("0",), latex=rf"\text{{{{{name}}}}}({{a}})", doc=doc)
+    row = Op(
+        name,
+        rounded,
+        zero,
+        mode="elementwise",
+        partials=("0",),
+        latex=rf"\text{{{{{name}}}}}({{a}})",
+        doc=doc,
+    )
     unary_names(row, name, *aliases, example=f">>> torch.{name}(torch.tensor([-1.5, 2.7]))\ntensor({output})")
     return row
 
@@ -26,7 +34,8 @@ floor = _whole("floor", np.floor, "The largest whole number that is not greater.
 ceil = _whole("ceil", np.ceil, "The smallest whole number that is not less.", output="[-1.,  3.]")
 trunc = _whole("trunc", np.trunc, "The whole part of each element.", "fix", output="[-1.,  2.]")
 round_row = Op("round", lambda a: np.rint(a) if a.dtype.kind not in "iu" else a + 0, zero, mode="elementwise",
-               partials=("0",), latex=r"\text{{round}}({a})", doc="The nearest whole number, halves to the even one.")  # fmt: skip
+               partials=("0",), latex=r"\text{{round}}({a})",
+               doc="The nearest whole number, halves to the even one.")  # fmt: skip
 round_decimals = Op("round_decimals", floats_only("round_cpu", lambda a, p: np.round(a, p)), zero, mode="elementwise",
                     params=True, node="RoundBackward1", symbol="round", partials=("0",), latex=r"\text{{round}}({a})",
                     doc="The nearest number with so many decimals.")  # fmt: skip
@@ -48,7 +57,8 @@ def round_(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
 
 
 frac = Op("frac", floats_only("frac_cpu", lambda a: a - np.trunc(a)), a=lambda g, n: g, mode="elementwise",
-          partials=("1",), latex=r"\text{{frac}}({a})", doc="What follows the decimal point, with its sign.")  # fmt: skip
+          partials=("1",), latex=r"\text{{frac}}({a})",
+          doc="What follows the decimal point, with its sign.")  # fmt: skip
 unary_names(frac, example=">>> torch.frac(torch.tensor([1.5, -2.25]))\ntensor([ 0.5000, -0.2500])")
 
 
@@ -75,7 +85,9 @@ for _name, _fwd, _doc, _output in (
     ("isreal", _isreal, "Whether the imaginary part of each element is 0.", "[True, True, True]"),
     ("signbit", _signbit, "Whether the sign bit of each element is set.", "[False, False, False]"),
 ):
-    unary_names(Op(_name, _fwd, doc=_doc), example=f">>> torch.{_name}({_INF})\ntensor({_output})", inplace=False)
+    unary_names(
+        Op(_name, _fwd, doc=_doc), example=f">>> torch.{_name}({_INF})\ntensor({_output})", inplace=False
+    )
 
 
 # ------------------------------------------------------------------------------------------------ nan_to_num
@@ -84,7 +96,10 @@ def _nan_to_num(a: Any, p: Any) -> Any:
         return a | False if a.dtype.kind == "b" else a + 0
     nan, posinf, neginf = p
     limits = np.finfo(a.dtype)
-    high, low = (float(limits.max) if posinf is None else posinf), (float(limits.min) if neginf is None else neginf)
+    high, low = (
+        (float(limits.max) if posinf is None else posinf),
+        (float(limits.min) if neginf is None else neginf),
+    )
     a = np.where(a != a, a.dtype.type(nan), a)
     a = np.where(a == np.inf, a.dtype.type(high), a)
     return settle(np.where(a == -np.inf, a.dtype.type(low), a))
@@ -101,7 +116,12 @@ nan_to_num_row = Op("nan_to_num", _nan_to_num, lambda g, n: where(_isfinite(n.a)
 
 @public(inplace=True)
 def nan_to_num(
-    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *, out: Any = None
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """nan, ∞ and −∞ replaced: by 0 and the largest and smallest number of the dtype unless others are given.
 

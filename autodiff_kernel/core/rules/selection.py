@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 
 from ..api import check_tensor, into, public
-from ..meeting import NUMBERS
+from ..dtype import of
+from ..meeting import NUMBERS, common_dtype, number_as
 from ..op import Op
 from ..tensor import Tensor
+from .casting import to_dtype
+from .comparison import ne
 from .forms import pair_names, refuse, settle, where
 
 
@@ -46,9 +49,10 @@ def where_function(condition: Tensor, input: Any = None, other: Any = None, *, o
     if condition.raw.dtype != bool:
         if condition.raw.dtype != np.uint8:
             raise RuntimeError(
-                f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.scalar_type}"
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{condition.dtype.scalar_type}"
             )
-        condition = condition != 0
+        condition = ne(condition, 0)
     result = where_row(condition, input, other)
     return result if out is None else into(out, result)
 
@@ -56,8 +60,8 @@ def where_function(condition: Tensor, input: Any = None, other: Any = None, *, o
 def _where_mix(*given: Any) -> TypeError:
     names = ", ".join(type(x).__name__ for x in given if x is not None)
     return TypeError(
-        f"where() received an invalid combination of arguments - got ({names}), but expected a bool Tensor and two more "
-        "Tensors or numbers, or the bool Tensor alone"
+        f"where() received an invalid combination of arguments - got ({names}), but expected a bool Tensor and two "
+        "more Tensors or numbers, or the bool Tensor alone"
     )
 
 
@@ -74,7 +78,7 @@ def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return result
 
 
-# ------------------------------------------------------------------------------------------------ the larger, the smaller
+# ------------------------------------------------------------------------------------------------ maximum and minimum
 def _extreme(name: str, fwd: Any, word: str) -> Op:
     """maximum or minimum: where both are equal each gets half of the cotangent, as in PyTorch."""
     low = name == "maximum"
@@ -90,7 +94,9 @@ def _extreme(name: str, fwd: Any, word: str) -> Op:
     sign = ">" if low else "<"
     return Op(
         name, fwd, a, b, reads=("ab", "ab"), mode="elementwise", spreads=True, types="same", symbol=name[:3],
-        partials=(f"1 where {{a}} {sign} {{b}}, ½ where equal, else 0", f"1 where {{b}} {sign} {{a}}, ½ where equal, else 0"),
+        partials=(
+            f"1 where {{a}} {sign} {{b}}, ½ where equal, else 0", f"1 where {{b}} {sign} {{a}}, ½ where equal, else 0"
+        ),
         latex=rf"\{name[:3]}({{a}}, {{b}})", doc=f"The {word} of both elements; nan if one is nan.",
     )  # fmt: skip
 
@@ -105,7 +111,8 @@ def _extreme_but_nan(name: str, fwd: Any, word: str) -> Op:
     sign = "≥" if high else "≤"
     return Op(
         name, fwd, lambda g, n: where(first(n), g, 0), lambda g, n: where(first(n), 0, g), reads=("ab", "ab"),
-        mode="elementwise", spreads=True, types="same", partials=(f"1 where {{a}} {sign} {{b}}, else 0", f"0 where {{a}} {sign} {{b}}, else 1"),
+        mode="elementwise", spreads=True,
+              types="same", partials=(f"1 where {{a}} {sign} {{b}}, else 0", f"0 where {{a}} {sign} {{b}}, else 1"),
         latex=rf"\{name[1:]}({{a}}, {{b}})", doc=f"The {word} of both elements; nan only if both are nan.",
     )  # fmt: skip
 
@@ -232,13 +239,10 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
 def _clamp_numbers(row: Op, input: Tensor, low: Any, high: Any) -> Tensor:
     kind = input.raw.dtype.kind
     if kind != "f":
-        from ..dtype import of
-        from ..meeting import common_dtype, number_as
-        from .casting import to_dtype
-
         target = common_dtype([input.raw, *(x for x in (low, high) if x is not None)])
         if target.np.kind == "b":
-            refuse("clamp_scalar_cpu" if None not in (low, high) else f"clamp_{'min' if high is None else 'max'}_scalar_cpu", input.raw)
+            side = "" if None not in (low, high) else "min_" if high is None else "max_"
+            refuse(f"clamp_{side}scalar_cpu", input.raw)
         if high is not None and target.np.kind in "iu" and not -(2**63) <= high <= np.iinfo(target.np).max:
             raise RuntimeError(f"value cannot be converted to type {of(target.np).name}_t without overflow")
         low, high = (None if x is None else number_as(x, target.np).item() for x in (low, high))

@@ -16,8 +16,6 @@ from .elementwise import exp
 from .forms import refuse
 from .reductions import axes, restretch
 
-ndarray = np.ndarray
-
 
 def total(x: Any, p: Any, keep: bool = True) -> Any:
     """The sum along the dimensions p (None: all)."""
@@ -29,10 +27,6 @@ def _checked(kernel: str, a: Any) -> Any:
     if a.dtype.kind not in "fV":
         refuse(kernel, a)
     return a.astype(np.float32) if a.dtype.itemsize == 2 else a
-
-
-def _highest(a: Any, dim: int) -> Any:
-    return a.max(dim, keepdims=True)
 
 
 def _softmax(a: Any, p: Any) -> Any:
@@ -167,6 +161,3 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Any = None
         dims = tuple(range(input.raw.ndim))
     result = logsumexp_row(input, p=(dims, bool(keepdim)))
     return result if out is None else into(out, result)
-
-
-_ = (ndarray, _highest)

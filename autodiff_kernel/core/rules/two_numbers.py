@@ -1,6 +1,5 @@
 """Functions of two or three numbers: hypot, atan2, logaddexp, xlogy, lerp, addcmul and their relatives."""
 
-import operator
 from math import log as log_of_number
 from typing import Any
 
@@ -13,16 +12,16 @@ from ..op import Op
 from ..tensor import Tensor
 from .casting import to_dtype
 from .elementwise import exp, exp2, log, reciprocal
-from .forms import floats_only, numbers_only, pair_names, refuse, settle, undefined, where, zero
+from .forms import floats_only, pair_names, refuse, settle, undefined, where, zero
 
 LN2 = log_of_number(2)
 
 hypot = Op("hypot", floats_only("hypot_cpu", np.hypot), lambda g, n: g * (n.a / n.y), lambda g, n: g * (n.b / n.y),
            reads=("ay", "by"), mode="elementwise", spreads=True, types="same", partials=("{a}/{y}", "{b}/{y}"),
            latex=r"\sqrt{{{a}^2 + {b}^2}}", doc="√(x² + y²), without overflow.")  # fmt: skip
-atan2 = Op("atan2", np.arctan2, lambda g, n: g * (n.b * _inverse_square(n)), lambda g, n: g * (-n.a * _inverse_square(n)),
-           reads=("ab", "ab"), mode="elementwise", spreads=True, types="float",
-           partials=("{b}/({a}² + {b}²)", "−{a}/({a}² + {b}²)"), latex=r"\text{{atan2}}({a}, {b})",
+atan2 = Op("atan2", np.arctan2, lambda g, n: g * (n.b * _inverse_square(n)),
+           lambda g, n: g * (-n.a * _inverse_square(n)), reads=("ab", "ab"),
+           mode="elementwise", spreads=True, types="float", partials=("{b}/({a}² + {b}²)", "−{a}/({a}² + {b}²)"), latex=r"\text{{atan2}}({a}, {b})",
            doc="The angle of the point (other, input), between −π and π.")  # fmt: skip
 
 
@@ -32,18 +31,20 @@ def _inverse_square(n: Any) -> Any:
 
 
 logaddexp = Op("logaddexp", floats_only("logaddexp_cpu", np.logaddexp), lambda g, n: g / (1 + exp(n.b - n.a)),
-               lambda g, n: g / (1 + exp(n.a - n.b)), reads=("ab", "ab"), mode="elementwise", spreads=True, types="same",
+               lambda g, n: g / (1 + exp(n.a - n.b)), reads=("ab", "ab"),
+               mode="elementwise", spreads=True, types="same",
                partials=("1/(1 + exp({b} − {a}))", "1/(1 + exp({a} − {b}))"), latex=r"\log(e^{{{a}}} + e^{{{b}}})",
                doc="log(exp(x) + exp(y)), without overflow.")  # fmt: skip
 logaddexp2 = Op("logaddexp2", floats_only("logaddexp2_cpu", np.logaddexp2), lambda g, n: g / (1 + exp2(n.b - n.a)),
-                lambda g, n: g / (1 + exp2(n.a - n.b)), reads=("ab", "ab"), mode="elementwise", spreads=True, types="same",
+                lambda g, n: g / (1 + exp2(n.a - n.b)), reads=("ab", "ab"),
+                mode="elementwise", spreads=True, types="same",
                 partials=("1/(1 + 2^({b} − {a}))", "1/(1 + 2^({a} − {b}))"), latex=r"\log_2(2^{{{a}}} + 2^{{{b}}})",
                 doc="log₂(2^x + 2^y), without overflow.")  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ xlogy
 def _xlogy(a: Any, b: Any) -> Any:
-    if b.__class__ in NUMBERS:
+    if b.__class__ in (int, float, bool):
         b = float(b)
         return settle(np.where((a == 0) & (b == b), a * 0, a * float(np.log(b))))
     y = a * np.log(b)
@@ -56,29 +57,47 @@ def _xlogy_rule(g: Any, n: Any) -> Any:
 
 
 def _xlogy_row(name: str, node: str, a: Any, b: Any, reads: Any) -> Op:
-    return Op(name, _xlogy, a, b, reads=reads, mode="elementwise", spreads=True, types="float", node=node, symbol="xlogy",
-              partials=("log {b}", "{a}/{b}"), latex=r"{a} \log {b}", doc="x·log(y), and 0 where x is 0.")  # fmt: skip
+    return Op(name, _xlogy, a, b, reads=reads,
+              mode="elementwise", spreads=True, types="float", node=node, symbol="xlogy",
+              partials=("log {b}", "{a}/{b}"), latex=r"{a} \log {b}",
+              doc="x·log(y), and 0 where x is 0.")  # fmt: skip
 
 
 xlogy = _xlogy_row("xlogy", "XlogyBackward0", _xlogy_rule, lambda g, n: g * (n.a / n.b), ("ab", "ab"))
-xlogy_other = _xlogy_row("xlogy_number", "XlogyBackward2", lambda g, n: g * log_of(n), None, ("b",))
 
 
-def log_of(n: Any) -> float:
-    """The logarithm of the number that is the second operand."""
-    return float(np.log(np.float64(n.b)))
+def _xlogy_number_rule(g: Any, n: Any) -> Any:
+    nothing = (n.a == 0) & (not n.b > 0)
+    return where(nothing, 0, g * float(np.log(np.float64(n.b))))
+
+
+xlogy_number = _xlogy_row("xlogy_number", "XlogyBackward2", _xlogy_number_rule, None, ("ab",))
 
 
 # ------------------------------------------------------------------------------------------------ signs and steps
-copysign = Op("copysign", np.copysign, lambda g, n: g * where(n.a == 0, 0, n.y / where(n.a == 0, 1, n.a)), zero,
-              reads=("ay", ""), mode="elementwise", spreads=True, types="float", partials=("{y}/{a}", "0"),
-              latex=r"|{a}|\, \text{{sign}}\, {b}", doc="The size of the first and the sign of the second number.")  # fmt: skip
+
+
+def _copysign_rule(g: Any, n: Any) -> Any:
+    zero_there = n.a == 0
+    return g * where(zero_there, 0, n.y / where(zero_there, 1, n.a))
+
+
+def _copysign_row(name: str, node: str, b: Any) -> Op:
+    return Op(name, np.copysign, _copysign_rule, b, reads=("ay", ""),
+              mode="elementwise", spreads=True, types="float", node=node, symbol="copysign", partials=("{y}/{a}", "0"),
+              latex=r"|{a}|\, \text{{sign}}\, {b}",
+              doc="The size of the first and the sign of the second number.")  # fmt: skip
+
+
+copysign = _copysign_row("copysign", "CopysignBackward0", zero)
+copysign_number = _copysign_row("copysign_number", "CopysignBackward1", None)
 nextafter = Op("nextafter", floats_only("nextafter_cpu", np.nextafter), lambda g, n: where(n.a == n.b, 0, g), zero,
                reads=("ab", ""), mode="elementwise", spreads=True, types="same", partials=("1 where {a} ≠ {b}", "0"),
                doc="The next number that the dtype can represent, towards the other one.")  # fmt: skip
 heaviside = Op("heaviside", lambda a, b: settle(np.where(a == 0, b, (a > 0).astype(b.dtype))), undefined("heaviside"),
                undefined("heaviside"), mode="elementwise", spreads=True, node="NotImplemented",
-               partials=("undefined", "undefined"), doc="0 below 0, 1 above it, and the second number at 0.")  # fmt: skip
+               partials=("undefined", "undefined"),
+               doc="0 below 0, 1 above it, and the second number at 0.")  # fmt: skip
 ldexp = Op("ldexp", lambda a, b: a * np.exp2(b), lambda g, n: g * exp2(n.b), lambda g, n: g * n.y * LN2,
            reads=("b", "y"), mode="elementwise", spreads=True, types="float", partials=("2^{b}", "{y}·log 2"),
            latex=r"{a} \cdot 2^{{{b}}}", doc="x·2^y.")  # fmt: skip
@@ -94,11 +113,11 @@ for _row, _names, _numbers, _inplace, _output in (
     (ldexp, ("ldexp",), "", True, "[48.,  0.]"),
 ):
     pair_names(
-        _row, *_names, numbers=_numbers, inplace=_inplace,
+        _row, *_names, numbers=_numbers, inplace=_inplace, number_row=copysign_number if _row is copysign else None,
         example=f">>> torch.{_names[0]}({_A}, {_B})\ntensor({_output})",
     )  # fmt: skip
 pair_names(
-    xlogy, "xlogy", numbers="both", number_row=xlogy_other,
+    xlogy, "xlogy", numbers="both", number_row=xlogy_number,
     example=f">>> torch.xlogy({_A}, {_B})\ntensor([4.1589, 0.0000])",
 )  # fmt: skip
 
@@ -125,7 +144,8 @@ def heaviside_function(input: Tensor, values: Tensor, *, out: Any = None) -> Ten
 addcmul_row = Op(
     "addcmul", lambda a, b, c, p: a + (b * c if p == 1 else b * c * p), lambda g, n: g, lambda g, n: g * (n.c * n.p),
     lambda g, n: g * (n.b * n.p), reads=("", "c", "b"), mode="elementwise", spreads=True, types="same", params=True,
-    symbol="+ ×", partials=("1", "{p}·{c}", "{p}·{b}"), latex=r"{a} + {b} \cdot {c}", doc="input + value·tensor1·tensor2.",
+    symbol="+ ×", partials=("1", "{p}·{c}", "{p}·{b}"), latex=r"{a} + {b} \cdot {c}",
+    doc="input + value·tensor1·tensor2.",
 )  # fmt: skip
 addcdiv_row = Op(
     "addcdiv", lambda a, b, c, p: a + (b / c if p == 1 else b / c * p), lambda g, n: g, lambda g, n: g * (n.p / n.c),
@@ -173,15 +193,11 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
     if all(t.raw.dtype.kind in "iub" for t in (tensor1, tensor2)):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true "
-            "division of tensor1 and tensor2. Use input + value * torch.div(tensor1, tensor2, rounding_mode='trunc') for "
-            "integers, or convert the inputs to floats."
+            "division of tensor1 and tensor2. Use input + value * torch.div(tensor1, tensor2, rounding_mode='trunc') "
+            "for integers, or convert the inputs to floats."
         )
     result = addcdiv_row(input, tensor1, tensor2, p=value)
     return result if out is None else into(out, result)
-
-
-def _lerp(a: Any, b: Any, w: Any) -> Any:
-    return a + w * (b - a)
 
 
 def _lerp_tensor(a: Any, b: Any, w: Any) -> Any:
@@ -193,7 +209,8 @@ def _lerp_number(a: Any, b: Any, p: Any) -> Any:
     return a + p * (b - a) if abs(p) < 0.5 else b - (b - a) * (1 - p)
 
 
-lerp_number = Op("lerp", _lerp_number, lambda g, n: g * (1 - n.p), lambda g, n: g * n.p, mode="elementwise", spreads=True,
+lerp_number = Op("lerp", _lerp_number, lambda g, n: g * (1 - n.p), lambda g, n: g * n.p,
+                 mode="elementwise", spreads=True,
                  params=True, partials=("1 − {p}", "{p}"), latex=r"{a} + w ({b} - {a})",
                  doc="input + weight·(end − input).")  # fmt: skip
 lerp_tensor = Op("lerp_tensor", _lerp_tensor, lambda g, n: g * (1 - n.c), lambda g, n: g * n.c,
@@ -229,9 +246,13 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
 
 
 def _old(x: Tensor) -> str:
-    return {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int"}.get(
-        x.dtype.name, x.dtype.name
-    )
+    return {
+        "float32": "float",
+        "float64": "double",
+        "float16": "c10::Half",
+        "int64": "long int",
+        "int32": "int",
+    }.get(x.dtype.name, x.dtype.name)
 
 
 @public(inplace=False)
@@ -261,8 +282,8 @@ def float_power_in_place(self: Tensor, exponent: Any) -> Tensor:
     """In-place form of `float_power`; the tensor must be float64 already."""
     if self.dtype not in (dtypes.float64, dtypes.complex128):
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {self.dtype.scalar_type} but the operation's result requires dtype "
-            "Double"
+            f"the base given to float_power_ has dtype {self.dtype.scalar_type} but the operation's result requires "
+            "dtype Double"
         )
     return self.pow_(exponent)  # type: ignore[attr-defined,no-any-return]
 
@@ -277,6 +298,3 @@ def rsub_function(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """
     check_tensor("rsub", input)
     return other - (input if alpha == 1 else input * alpha)  # type: ignore[no-any-return,operator]
-
-
-_ = (operator, numbers_only, _lerp)
