@@ -24,9 +24,9 @@ from typing import Any
 
 __all__ = ["main", "page", "student"]
 
-_SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION[ \t]*\n(.*?)^[ \t]*### END SOLUTION[ \t]*\n?", re.M | re.S)
-_HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS[ \t]*\n.*?^[ \t]*### END HIDDEN TESTS[ \t]*\n?", re.M | re.S)
-_MARKER = re.compile(r"^[ \t]*### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)[ \t]*\n?", re.M)
+_SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION *\n(.*?)^ *### END SOLUTION *\n?", re.M | re.S)
+_HIDDEN = re.compile(r"^ *### BEGIN HIDDEN TESTS *\n.*?^ *### END HIDDEN TESTS *\n?", re.M | re.S)
+_MARKER = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS) *\n?", re.M)
 # An output that could run or fetch something is shown as text instead.
 _ACTIVE = re.compile(
     r"<\s*(?:script|iframe|object|embed|link|meta|form)|\son\w+\s*=|javascript:|(?:src|href)\s*=\s*[\"']?\s*(?:https?:)?//",
@@ -83,7 +83,7 @@ def _markdown(folder: Path, attachments: dict[str, Any], blank: bool) -> Any:
 
         def block_math(self, text: str) -> str:
             todo = blank and text.rstrip().endswith("=")  # a left-hand side: the rest is to be written
-            return f"<div class='formula{' todo' if todo else ''}'>{convert(text.strip(), 'block')}</div>\n"
+            return f"<div class='formula{' todo' if todo else ''}'>{convert(text.strip(), display='block')}</div>\n"
 
         def image(self, text: str, url: str, title: str | None = None) -> str:
             source = _inline(url, folder, attachments)
@@ -172,11 +172,17 @@ def page(notebook: Any, folder: Path, *, solved: bool = False) -> str:
         raise ValueError('no cell has the tag "handout"')
     headings = (re.search(r"^# +(.+)", cell.source, re.M) for cell in chosen if cell.cell_type == "markdown")
     title = next((found[1] for found in headings if found), "Hand-out")
-    name = "<p class='name'>With solutions</p>" if solved else "<p class='name'>Name<span></span>Date<span></span></p>"
+    name = (
+        "<p class='name'>With solutions</p>"
+        if solved
+        else "<p class='name'>Name<span></span>Date<span></span></p>"
+    )
     body = "".join(
         _cell(cell, following, folder, not solved) for cell, following in zip(chosen, [*chosen[1:], None])
     )
-    return _PAGE.format(title=escape(title), name=name, body=body, style=_STYLE)
+    return _PAGE.format(
+        title=escape(title), name=name, body=body, style=_STYLE, kind="solved" if solved else "blank"
+    )
 
 
 # Nothing may be loaded or run, whatever an output holds: the policy says so to the browser.
@@ -185,19 +191,19 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <title>{title}</title>
 <style>{style}</style></head>
-<body>
+<body class="{kind}">
 {name}
 <main>
 {body}</main>
 </body></html>
 """
 
-# 180 mm fit on A4 and on Letter with the margins below. All is black on white: it must survive a grey copy.
+# The measures fit A4 and Letter alike. All is black on white: it must survive a grey copy.
 _STYLE = """
-@page { margin: 13mm 15mm 14mm 15mm; }
+@page { margin: 12mm 13mm; }
 * { box-sizing: border-box; }
 body { font: 10.5pt/1.35 "DejaVu Sans", Verdana, Arial, sans-serif; color: #000; background: #fff;
-  max-width: 180mm; margin: 8mm auto; padding: 0 2mm; }
+  max-width: 184mm; margin: 8mm auto; padding: 0 2mm; }
 h1 { font-size: 15pt; margin: 0 0 2mm; } h2 { font-size: 12.5pt; margin: 3.5mm 0 1.5mm; }
 h3 { font-size: 11pt; margin: 3mm 0 1mm; } h1, h2, h3 { break-after: avoid; }
 p, ol, ul { margin: 1mm 0 1.5mm; } ol, ul { padding-left: 6mm; }
@@ -206,6 +212,7 @@ section { break-inside: avoid; } section.keep { break-after: avoid; }
 .name span { flex: 1; border-bottom: .3mm solid #555; }
 table { border-collapse: collapse; margin: 1.5mm 0; font-size: 10pt; background: #fff; }
 main td, main th { border: .25mm solid #777 !important; padding: 1mm 2.5mm; text-align: left; color: #000 !important; }
+.blank .out table { width: 100%; } .blank .out td { height: 8.5mm !important; min-width: 24mm !important; }
 main caption { font-size: 9.5pt; color: #000 !important; }
 pre { font: 9pt/1.35 "DejaVu Sans Mono", Consolas, Menlo, monospace; white-space: pre-wrap;
   overflow-wrap: anywhere; margin: 1mm 0 1.5mm; padding: 1.5mm 2mm; border: .25mm solid #777; }
@@ -213,7 +220,8 @@ pre.out { border-style: dashed; }
 code { font-family: "DejaVu Sans Mono", Consolas, Menlo, monospace; font-size: 9.5pt; }
 .rule { display: block; height: 7.5mm; border-bottom: .25mm solid #888; }
 .formula { margin: 2mm 0; font-size: 11.5pt; }
-.formula math { display: inline math; } .todo { display: flex; align-items: baseline; gap: 2mm; }
+math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math; }
+.formula math { display: inline math; math-style: normal; } .todo { display: flex; align-items: baseline; gap: 2mm; }
 .todo::after { content: ""; flex: 1; border-bottom: .25mm solid #888; height: 7mm; }
 img { max-width: 100% !important; height: auto !important; }
 .out > div { display: block !important; overflow: visible !important; padding: 0 !important; }
@@ -238,7 +246,10 @@ def _browser() -> str | None:
     for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
         root = os.environ.get(variable)
         if root:
-            places += [rf"{root}\Google\Chrome\Application\chrome.exe", rf"{root}\Microsoft\Edge\Application\msedge.exe"]
+            places += [
+                rf"{root}\Google\Chrome\Application\chrome.exe",
+                rf"{root}\Microsoft\Edge\Application\msedge.exe",
+            ]
     found = (shutil.which(name) for name in (*names, *places))
     return next((path for path in found if path), None)
 
