@@ -19,6 +19,7 @@ from .op import Op, remember
 from .tensor import Parameter, Tensor
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
+F32, F64 = np.dtype(float32), np.dtype(float64)
 
 
 def unary(op: Op) -> Any:
@@ -92,7 +93,8 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                 b = b[()]
                 kb = b.__class__
             if ka is not kb or ka is not float32 and ka is not float64:
-                if a.dtype is not b.dtype or floats and a.dtype.kind != "f":
+                d = a.dtype
+                if d is not b.dtype or floats and d is not F32 and d is not F64:
                     return op(self, other)
             right = other.node
         elif (kind is float or kind is int) and (
@@ -151,6 +153,52 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                     if v is None:
                         v = other.version = [0, 0, None]
                     n.vb = v
+            if keep_y:
+                n.y = y
+                n.vy = out.version = [0, 0, None]
+        return out
+
+    return method
+
+
+def parametric(op: Op) -> Any:
+    """A function (tensor, p) of a row with one input and parameters; the row is no view."""
+    fwd, (_, (keep_a, _, _, keep_y), *_) = op.fwd, op.keeps
+
+    def method(self: Any, p: Any) -> Any:
+        a = self.raw
+        if a.__class__ is not ndarray or not a.ndim or a.dtype.kind != "f" or self.is_dual:
+            return op(self, p=p)
+        try:
+            y = fwd(a, p)
+        except Exception:
+            return op(self, p=p)  # says what is wrong
+        if y.__class__ is ndarray and not y.ndim:
+            y = y[()]
+        out = new(Tensor)
+        out.raw = y
+        out.version = out.family = None
+        left = self.node
+        if left is None:
+            out.node = None
+        elif special[0]:
+            out.node = None
+            remember(op, (self,), (a,), out, p)
+        else:
+            out.node = n = new(Node)
+            n.op = op
+            n.seq = tick()
+            n.left = left
+            n.p = p
+            n.notes = None
+            n.sa = a.shape
+            n.sy = y.shape
+            if keep_a:
+                n.a = a
+                v = self.version
+                if v is None:
+                    v = self.version = [0, 0, None]
+                n.va = v
             if keep_y:
                 n.y = y
                 n.vy = out.version = [0, 0, None]

@@ -70,6 +70,8 @@ def set_recording(flag: bool) -> None:
 class _Switch:
     """A context manager that also decorates functions (each call gets a fresh one)."""
 
+    __slots__ = ()
+
     def _again(self) -> "_Switch":
         return type(self)()
 
@@ -99,21 +101,22 @@ class no_grad(_Switch):
     False
     """
 
+    __slots__ = ("_before",)
     _flag = False
+    _before: Any  # the flag before, and what was here before that: the same object may be entered again
 
     def __new__(cls, function: Any = None) -> Any:
-        made = super().__new__(cls)
-        return made(function) if callable(function) else made  # `@torch.no_grad` without parentheses
-
-    def __init__(self, function: Any = None) -> None:
-        self._before: list[bool] = []
+        made = object.__new__(cls)
+        made._before = None
+        return made if function is None else made(function)  # `@torch.no_grad` without parentheses
 
     def __enter__(self) -> None:
-        self._before.append(_thread.grad)
+        self._before = (_thread.grad, self._before)
         put_grad(self._flag)
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        put_grad(self._before.pop())
+        before, self._before = self._before
+        put_grad(before)
 
 
 class enable_grad(no_grad):
@@ -127,6 +130,7 @@ class enable_grad(no_grad):
     True
     """
 
+    __slots__ = ()
     _flag = True
 
 

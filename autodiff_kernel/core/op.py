@@ -30,7 +30,7 @@ from .meeting import NUMBERS, meet
 from .notes import note
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
 
-ndarray = np.ndarray
+ndarray, float32 = np.ndarray, np.float32
 Rule = Callable[..., Any]
 TABLE: dict[str, "Op"] = {}
 
@@ -137,13 +137,19 @@ class Op:
         tensors = False
         for x in xs:
             kind = x.__class__
+            if kind is ndarray or kind is float32:
+                continue
             if kind is Tensor or kind is Parameter:
                 tensors = True
             elif isinstance(x, Tensor):
                 if x.is_dual:
                     return push(self, xs, p)
                 tensors = True
-        return record(self, xs, p) if tensors else self.run(xs, p)
+        if tensors:
+            return record(self, xs, p)
+        if self.each is not None:
+            return self.run(xs, p)
+        return self.fwd(*xs, p) if self.params else self.fwd(*xs)
 
     def variant(self, casts: tuple[Any, ...]) -> "Op":
         """This row for inputs that were cast first: input i's cotangent goes back to casts[i] (dtype, device)."""

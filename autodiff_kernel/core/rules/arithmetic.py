@@ -38,6 +38,8 @@ neg = Op("neg", operator.neg, a=lambda g, n: -g, mode="elementwise", symbol="−
 
 
 def _power_rule(g: Any, n: Any) -> Any:
+    if n.b == 2:  # most powers are squares
+        return g * (n.b * n.a)
     # at a = 0 the factor a**(b-1) of a**0 is infinite, although the power is constant
     return g * 0 if n.b == 0 else g * (n.b * n.a ** (n.b - 1))
 

@@ -54,6 +54,14 @@ def last_step(p: tuple[Any, ...]) -> str:
     return "AliasBackward0"
 
 
+def _back(g: Any, n: Any) -> Any:
+    if g.__class__ is ndarray or g.__class__ is np.float32:  # getitem_back, written out
+        out = np.zeros(n.sa, g.dtype)
+        out[decode(n.p)] = g
+        return out
+    return getitem_back(g, p=(n.p, n.sa))
+
+
 def _put_back(g: Any, p: Any) -> Any:
     index, shape = p
     if not shape:
@@ -65,7 +73,7 @@ def _put_back(g: Any, p: Any) -> Any:
 
 
 getitem = Op(
-    "getitem", lambda a, p: a[decode(p)], a=lambda g, n: getitem_back(g, p=(n.p, n.sa)), mode="linear", params=True,
+    "getitem", lambda a, p: a[decode(p)], a=lambda g, n: _back(g, n), mode="linear", params=True,
     view=True, node=last_step, symbol="[ ]", partials=("1 in the part, else 0",), latex="{a}_{{[\\,]}}",
     doc="A part of a tensor, as a view.",
 )  # fmt: skip
