@@ -107,13 +107,13 @@ def floor(shape: tuple[int, ...], backward: bool) -> Work:
 
 
 def recorded(shape: tuple[int, ...]) -> Sequence[Contestant]:
-    """Our chain with the recording mode on (what the kernel runs) and off (plain Python)."""
+    """Our chain with the recording mode off (plain Python) and on (what the kernel runs)."""
     from autodiff_kernel.core.modes import recording
 
     work = tensors(shape, True, ours())
     return [
-        looped("recording", work.step, result=work.result, around=lambda: recording(True)),
         looped("off", work.step, result=work.result, around=lambda: recording(False)),
+        looped("recording", work.step, result=work.result, around=lambda: recording(True)),
     ]
 
 
@@ -138,7 +138,7 @@ def cases() -> Iterator[Case]:
         contestants: Callable[[], Sequence[Contestant]] = partial(recorded, shape)
         yield Case(
             f"recording/{name}",
-            f"the chain on {size} float32 with recording on and off",
+            f"the chain on {size} float32 with recording off and on",
             contestants,
             OPERATIONS,
         )

@@ -18,7 +18,7 @@ def twenty(torch: Any) -> Any:
         a = torch.tanh(y * w)
         b = torch.exp(-y * 0.1)
         y = a + b * x2
-    return y / x1 - w
+    return y
 
 
 def contestants(walked: bool) -> Sequence[Contestant]:

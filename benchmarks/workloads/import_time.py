@@ -31,7 +31,9 @@ def environment() -> dict[str, str]:
 def run(program: str) -> str:
     """Run a program in a fresh interpreter and return what it printed."""
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, env=environment(), check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, f"the program failed:\n{program}\n{done.stderr}"
+    return done.stdout
 
 
 def fresh(program: str, loops: int) -> Sample:
