@@ -25,7 +25,8 @@ row has parameters) as NumPy values.
 
 Flags, each for a reason that the case states in a comment: `second=False` (no second derivative), `syncs=True` (reads
 values of the GPU on the CPU, because a shape depends on them), `float32=False` (the row's own meaning is a dtype),
-`reads=False` (the rule is no arithmetic on saved values).
+`reads=False` (the rule is no arithmetic on saved values), `symmetric=True` (the row reads one triangle of a symmetric
+matrix, so only symmetric directions are tried).
 """
 
 import importlib
@@ -53,6 +54,7 @@ class Case:
     syncs: bool = False
     float32: bool = True
     gpu: bool = True
+    symmetric: bool = False
     tolerance: float = 1e-6
 
     def __str__(self) -> str:

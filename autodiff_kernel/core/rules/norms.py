@@ -144,7 +144,7 @@ def norm(
     if p is None or p == "fro":
         p = 2
     if isinstance(p, str):
-        from ...linalg import matrix_norm  # type: ignore[import-not-found, unused-ignore]
+        from .matrices import matrix_norm
 
         result = matrix_norm(input, p, dim if dim is not None else tuple(range(input.raw.ndim)), keepdim, dtype=dtype)
     else:

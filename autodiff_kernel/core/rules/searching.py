@@ -77,7 +77,8 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: bool = False
         raise explain(
             RuntimeError,
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-            f"tensor and input value tensor must match, but we got boundaries tensor {list(a.shape)} and input value tensor "
+            f"tensor and input value tensor must match, but we got boundaries tensor {list(a.shape)} and "
+            "input value tensor "
             f"{list(b.shape)}",
         )
     if sorter is not None:

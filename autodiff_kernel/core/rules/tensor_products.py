@@ -256,7 +256,8 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
         if x.raw.shape[1] != y.raw.shape[0]:
             raise explain(
                 RuntimeError,
-                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(x.raw.shape)} and {list(y.raw.shape)} cannot be "
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(x.raw.shape)} and "
+                f"{list(y.raw.shape)} cannot be "
                 "multiplied",
             )
     y = _multiply(chain, _best_order(sizes), 0, len(chain) - 1)
