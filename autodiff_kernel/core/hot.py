@@ -167,7 +167,13 @@ def parametric(op: Op) -> Any:
 
     def method(self: Any, p: Any) -> Any:
         a = self.raw
-        if a.__class__ is not ndarray or not a.ndim or a.dtype.kind != "f" or self.is_dual:
+        kind = a.__class__
+        if kind is ndarray:
+            if not a.ndim:
+                a = a[()]
+            if a.dtype.kind != "f" or self.is_dual:
+                return op(self, p=p)
+        elif kind is not float32 and kind is not float64 or self.is_dual:
             return op(self, p=p)
         try:
             y = fwd(a, p)

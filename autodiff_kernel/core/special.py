@@ -89,7 +89,7 @@ def _scaled_tail(z: Any) -> Any:
     return y
 
 
-FEW = 2000  # elements up to which Python's own function, one by one, is faster than 60 array operations
+FEW = 800  # elements up to which Python's own function, one by one, is faster than 60 array operations
 
 
 def one_by_one(scalar: Callable[[float], float]) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:

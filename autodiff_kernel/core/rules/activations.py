@@ -4,6 +4,7 @@ A rule that looks the same in two ranges of its input picks with `where`, and ke
 finite: in second order an infinite one would meet a zero and give nan.
 """
 
+from functools import cache
 from math import pi, sqrt
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy as np
 
 from .. import special
 from ..api import FUNCTIONS, check_tensor, public, unary_names
+from ..hot import parametric, unary
 from ..inplace import in_place
 from ..op import TABLE, Op
 from ..tensor import Tensor
 from .elementwise import exp, sigmoid, tanh
-from .forms import floats_only, numbers_only, settle, where
+from .forms import choose, floats_only, numbers_only, where
 from .gamma import erf
 
 
@@ -25,20 +27,25 @@ def _relu(a: Any) -> Any:
     return np.maximum(a, 0)
 
 
-relu = Op("relu", _relu, a=lambda g, n: where(n.y <= 0, 0, g), reads=("y",), mode="elementwise",
+relu = Op("relu", _relu, a=lambda g, n: g * (n.y > 0), reads=("y",), mode="elementwise",
           partials=("1 where {y} > 0, else 0",), latex=r"\max({a}, 0)",
           doc="The element where it is positive, else 0.")  # fmt: skip
 unary_names(relu, example=">>> torch.relu(torch.tensor([-1., 2.]))\ntensor([0., 2.])")
 
 
 def activation(row: Op, input: Tensor, p: Any, inplace: bool) -> Tensor:
-    """Run a row with parameters; in place if asked."""
+    """Run a row; in place if asked."""
     check_tensor(row.name, input)
     if inplace:
         result: Tensor = in_place(lambda x: row(x, p=p), row)(input)
+    elif row.params:
+        result = _with_parameters(row)(input, p)
     else:
-        result = row(input, p=p)
+        result = _without(row)(input)
     return result
+
+
+_with_parameters, _without = cache(parametric), cache(unary)  # the fast method of a row, made once
 
 
 # ------------------------------------------------------------------------------------------------ piecewise linear
@@ -87,7 +94,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 leaky_relu_row = Op(
-    "leaky_relu", floats_only("leaky_relu_cpu", lambda a, p: settle(np.where(a > 0, a, a * p))),
+    "leaky_relu", floats_only("leaky_relu_cpu", lambda a, p: choose(a > 0, a, a * p)),
     lambda g, n: where(n.a > 0, g, g * n.p), reads=("a",), mode="elementwise", params=True,
     partials=("1 where {a} > 0, else {p}",), latex=r"\text{{leaky\_relu}}({a})",
     doc="The element where it is positive, else a small multiple of it.",
@@ -106,7 +113,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 prelu_row = Op(
-    "prelu", floats_only("prelu_cpu", lambda a, b: settle(np.where(a > 0, a, a * b))),
+    "prelu", floats_only("prelu_cpu", lambda a, b: choose(a > 0, a, a * b)),
     lambda g, n: where(n.a > 0, g, g * n.b), lambda g, n: where(n.a > 0, 0, g * n.a), reads=("ab", "a"),
     mode="elementwise", spreads=True, node="PreluKernelBackward0",
     partials=("1 where {a} > 0, else {b}", "0 where {a} > 0, else {a}"), latex=r"\text{{prelu}}({a}, {b})",
@@ -150,7 +157,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 threshold_row = Op(
-    "threshold", numbers_only("threshold_cpu", lambda a, p: settle(np.where(a <= p[0], a.dtype.type(p[1]), a))),
+    "threshold", numbers_only("threshold_cpu", lambda a, p: choose(a <= p[0], a.dtype.type(p[1]), a)),
     lambda g, n: where(n.a <= n.p[0], 0, g), reads=("a",), mode="elementwise", params=True,
     partials=("1 above the threshold, else 0",), latex=r"\text{{threshold}}({a})",
     doc="The element where it is above the threshold, else a value.",
@@ -169,7 +176,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def _hardshrink(a: Any, p: Any) -> Any:
-    return settle(np.where(abs(a) <= p, a.dtype.type(0), a))
+    return choose(abs(a) <= p, a.dtype.type(0), a)
 
 
 hardshrink_row = Op(
@@ -191,7 +198,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def _softshrink(a: Any, p: Any) -> Any:
-    return settle(np.where(a > p, a - p, np.where(a < -p, a + p, a * 0)))
+    return choose(a > p, a - p, choose(a < -p, a + p, a * 0))
 
 
 softshrink_row = Op(
@@ -259,7 +266,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 # ------------------------------------------------------------------------------------------------ the elu family
 def _elu(a: Any, p: Any) -> Any:
     alpha, scale, inner = p
-    return settle(np.where(a > 0, a * scale, np.expm1(np.minimum(a, 0) * inner) * (alpha * scale)))
+    return choose(a > 0, a * scale, np.expm1(np.minimum(a, 0) * inner) * (alpha * scale))
 
 
 def _elu_rule(g: Any, n: Any) -> Any:
@@ -321,7 +328,7 @@ def _softplus(a: Any, p: Any) -> Any:
     if a.dtype.itemsize == 2:  # exp(20) is too large for half precision
         return _softplus(a.astype(np.float32), p).astype(a.dtype)
     t = a * beta
-    return settle(np.where(t > limit, a, np.log1p(np.exp(np.minimum(t, limit))) / beta))
+    return choose(t > limit, a, np.log1p(np.exp(np.minimum(t, limit))) / beta)
 
 
 softplus_row = Op(

@@ -8,7 +8,7 @@ import numpy as np
 from ..api import attach, check_tensor, public
 from ..hot import binary
 from ..op import Op
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .forms import pair_names
 
 _ROWS = {
@@ -25,6 +25,33 @@ _EXAMPLES = {
 }  # fmt: skip
 
 
+ndarray, float32, float64 = np.ndarray, np.float32, np.float64
+
+
+def operator_method(row: Op) -> Any:
+    """The operator of a comparison; what is plain (same dtype, or floats and a number) goes straight to NumPy."""
+    fwd, general = row.fwd, binary(row)
+
+    def method(self: Any, other: Any) -> Any:
+        a, kind = self.raw, other.__class__
+        if kind is float or kind is int:
+            if (
+                a.__class__ is float32
+                or a.__class__ is float64
+                or a.__class__ is ndarray
+                and a.ndim
+                and a.dtype.kind == "f"
+            ):
+                return wrap(fwd(a, other))
+        elif kind is Tensor:
+            b = other.raw
+            if b.__class__ is a.__class__ and a.dtype is b.dtype and a.shape == b.shape and a.shape:
+                return wrap(fwd(a, b))
+        return general(self, other)
+
+    return method
+
+
 def _make(names: tuple[str, ...], fwd: Any, symbol: str, words: str) -> Op:
     name = names[0]
     row = Op(name, fwd, spreads=True, types="same", symbol=symbol, latex=f"{{a}} {symbol} {{b}}",
@@ -33,7 +60,7 @@ def _make(names: tuple[str, ...], fwd: Any, symbol: str, words: str) -> Op:
         row, *names, numbers="second",
         example=f">>> torch.{name}(torch.tensor([1, 2, 3]), 2)\ntensor({_EXAMPLES[name]})",
     )  # fmt: skip
-    attach(f"__{name}__", binary(row))
+    attach(f"__{name}__", operator_method(row))
     return row
 
 

@@ -28,8 +28,13 @@ sign: Op = Op("sign", _sign, a=zero, mode="elementwise", partials=("0",), latex=
 sgn = Op("sgn", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sgn}}\, {a}",
          doc="−1, 0 or 1: the sign of each element.")  # fmt: skip
 
+
 # ------------------------------------------------------------------------------------------------ powers
-square = Op("square", lambda a: a * a, a=lambda g, n: g * (2 * n.a), reads=("a",), mode="elementwise",
+def _square(a: Any) -> Any:
+    return a * a if a.dtype.kind != "b" else a.astype(np.int64)
+
+
+square = Op("square", _square, a=lambda g, n: g * (2 * n.a), reads=("a",), mode="elementwise",
             node="PowBackward0", symbol="²", partials=("2·{a}",), latex="{a}^2",
             doc="The square of each element.")  # fmt: skip
 sqrt = Op("sqrt", np.sqrt, a=lambda g, n: g / (2 * n.y), reads=("y",), mode="elementwise", types="float", symbol="√",
@@ -130,6 +135,7 @@ _FORMS: dict[Op, tuple[tuple[str, ...], str, str]] = {
     absolute: (("abs", "absolute"), "[-1., 2.]", "[1., 2.]"),
     sign: (("sign",), "[-3., 0., 2.]", "[-1.,  0.,  1.]"),
     sgn: (("sgn",), "[-3., 0., 2.]", "[-1.,  0.,  1.]"),
+    square: (("square",), "[2., -3.]", "[4., 9.]"),
     sqrt: (("sqrt",), "[4., 9.]", "[2., 3.]"),
     rsqrt: (("rsqrt",), "[4., 16.]", "[0.5000, 0.2500]"),
     reciprocal: (("reciprocal",), "[2., 4.]", "[0.5000, 0.2500]"),
@@ -159,21 +165,6 @@ _FORMS: dict[Op, tuple[tuple[str, ...], str, str]] = {
 }
 for _op, (_names, _input, _output) in _FORMS.items():
     unary_names(_op, *_names, example=f">>> torch.{_names[0]}(torch.tensor({_input}))\ntensor({_output})")
-
-
-@public("square", inplace=True, row=square)
-def square_function(input: Tensor, *, out: Any = None) -> Tensor:
-    """The square of each element.
-
-    >>> import autodiff_kernel as torch
-    >>> torch.square(torch.tensor([2., -3.]))
-    tensor([4., 9.])
-    """
-    check_tensor("square", input)
-    if input.raw.dtype.kind == "b":
-        input = input.long()  # type: ignore[attr-defined]
-    result = square(input)
-    return result if out is None else into(out, result)
 
 
 @public("positive")

@@ -20,6 +20,38 @@ def settle(y: Any) -> Any:
     return y[()] if y.__class__ is ndarray and not y.ndim else y
 
 
+MANY = 1000  # elements from which choosing by bits is faster
+_INTEGERS = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def choose(condition: Any, a: Any, b: Any) -> Any:
+    """np.where for raw values.
+
+    np.where branches at every element, which costs 12 ns where the mask looks random, as it does after a relu; bits
+    cost 1 ns.
+    """
+    if condition.__class__ is ndarray and condition.size > MANY:
+        dtype = np.result_type(a, b)
+        if dtype.kind == "f" and condition.dtype == bool:
+            return _by_bits(condition, a, b, dtype)
+    return settle(np.where(condition, a, b))
+
+
+def _by_bits(condition: Any, a: Any, b: Any, dtype: Any) -> Any:
+    kind = _INTEGERS[dtype.itemsize]
+    a, b = (np.asarray(x, dtype).view(kind) for x in (a, b))
+    mask = condition.astype(kind)
+    np.negative(mask, out=mask)  # all bits or none
+    if not b.ndim and not b:  # 0.0 has no bits
+        y = a & mask
+    elif not a.ndim and not a:
+        y = b & ~mask
+    else:
+        y = (a ^ b) & mask
+        y = np.bitwise_xor(y, b, out=y if y.shape == np.broadcast_shapes(y.shape, b.shape) else None)
+    return y.view(dtype)
+
+
 def refuse(kernel: str, raw: Any) -> NoReturn:
     """PyTorch's error for a dtype that an operation does not take."""
     name = dtypes.of(raw.dtype).scalar_type

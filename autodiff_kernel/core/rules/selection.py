@@ -1,25 +1,22 @@
 """Selection: which of two values an element takes. where, clamp, maximum, minimum."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..api import check_tensor, into, public
 from ..dtype import of
+from ..hot import parametric
 from ..meeting import NUMBERS, common_dtype, number_as
 from ..op import Op
 from ..tensor import Tensor
 from .casting import to_dtype
 from .comparison import ne
-from .forms import pair_names, refuse, settle, where
-
-
-def _where(condition: Any, a: Any, b: Any) -> Any:
-    return settle(np.where(condition, a, b))
-
+from .forms import choose, pair_names, refuse, where
 
 where_row = Op(
-    "where", _where, None, lambda g, n: where(n.a, g, 0), lambda g, n: where(n.a, 0, g), reads=("", "a", "a"),
+    "where", choose, None, lambda g, n: where(n.a, g, 0), lambda g, n: where(n.a, 0, g), reads=("", "a", "a"),
     mode="elementwise", spreads=True, types="same", types_from=1, symbol="?:",
     partials=("", "1 where {a}, else 0", "0 where {a}, else 1"),
     latex=r"\begin{{cases}} {b} & \text{{where }} {a} \\ {c} & \text{{else}} \end{{cases}}",
@@ -53,8 +50,15 @@ def where_function(condition: Tensor, input: Any = None, other: Any = None, *, o
                 f"{condition.dtype.scalar_type}"
             )
         condition = ne(condition, 0)
-    result = where_row(condition, input, other)
+    result = where_row(condition, _like(input, other), _like(other, input))
     return result if out is None else into(out, result)
+
+
+def _like(value: Any, other: Any) -> Any:
+    """A number that meets a tensor of floats, in its dtype: what promotion would give, and faster."""
+    if value.__class__ in (int, float) and isinstance(other, Tensor) and other.raw.dtype.kind == "f":
+        return other.raw.dtype.type(value)
+    return value
 
 
 def _where_mix(*given: Any) -> TypeError:
@@ -247,8 +251,11 @@ def _clamp_numbers(row: Op, input: Tensor, low: Any, high: Any) -> Tensor:
             raise RuntimeError(f"value cannot be converted to type {of(target.np).name}_t without overflow")
         low, high = (None if x is None else number_as(x, target.np).item() for x in (low, high))
         input = to_dtype(input, target)
-    result: Tensor = row(input, p=(low, high))
+    result: Tensor = _fast(row)(input, (low, high))
     return result
+
+
+_fast = cache(parametric)
 
 
 def _one_sided(name: str, tensor_row: Op, low: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..api import check_tensor, into, public
+from ..hot import parametric
 from ..op import TABLE, Op
 from ..tensor import Tensor
 from .casting import to_dtype
@@ -72,7 +73,12 @@ log_softmax_row = Op(
 )  # fmt: skip
 
 
+_fast_softmax, _fast_log_softmax = parametric(softmax_row), parametric(log_softmax_row)
+
+
 def _dim(dim: Any, ndim: int) -> int:
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return dim % ndim
     return (axes(dim, ndim) or (0,))[0]
 
 
@@ -92,7 +98,7 @@ def softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None, *, out: 
     tensor([0.1554, 0.4223, 0.4223])
     """
     input = _prepared("softmax", input, dtype)
-    result = softmax_row(input, p=_dim(dim, input.raw.ndim))
+    result = _fast_softmax(input, _dim(dim, input.raw.ndim))
     return result if out is None else into(out, result)
 
 
@@ -105,7 +111,7 @@ def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None, *, o
     tensor([-1.8620, -0.8620, -0.8620])
     """
     input = _prepared("log_softmax", input, dtype)
-    result = log_softmax_row(input, p=_dim(dim, input.raw.ndim))
+    result = _fast_log_softmax(input, _dim(dim, input.raw.ndim))
     return result if out is None else into(out, result)
 
 

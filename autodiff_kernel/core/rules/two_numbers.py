@@ -12,7 +12,7 @@ from ..op import Op
 from ..tensor import Tensor
 from .casting import to_dtype
 from .elementwise import exp, exp2, log, reciprocal
-from .forms import floats_only, pair_names, refuse, settle, undefined, where, zero
+from .forms import choose, floats_only, pair_names, refuse, undefined, where, zero
 
 LN2 = log_of_number(2)
 
@@ -21,7 +21,8 @@ hypot = Op("hypot", floats_only("hypot_cpu", np.hypot), lambda g, n: g * (n.a / 
            latex=r"\sqrt{{{a}^2 + {b}^2}}", doc="√(x² + y²), without overflow.")  # fmt: skip
 atan2 = Op("atan2", np.arctan2, lambda g, n: g * (n.b * _inverse_square(n)),
            lambda g, n: g * (-n.a * _inverse_square(n)), reads=("ab", "ab"),
-           mode="elementwise", spreads=True, types="float", partials=("{b}/({a}² + {b}²)", "−{a}/({a}² + {b}²)"), latex=r"\text{{atan2}}({a}, {b})",
+           mode="elementwise", spreads=True, types="float", partials=("{b}/({a}² + {b}²)", "−{a}/({a}² + {b}²)"),
+           latex=r"\text{{atan2}}({a}, {b})",
            doc="The angle of the point (other, input), between −π and π.")  # fmt: skip
 
 
@@ -46,9 +47,9 @@ logaddexp2 = Op("logaddexp2", floats_only("logaddexp2_cpu", np.logaddexp2), lamb
 def _xlogy(a: Any, b: Any) -> Any:
     if b.__class__ in (int, float, bool):
         b = float(b)
-        return settle(np.where((a == 0) & (b == b), a * 0, a * float(np.log(b))))
+        return choose((a == 0) & (b == b), a * 0, a * float(np.log(b)))
     y = a * np.log(b)
-    return settle(np.where((a == 0) & (b == b), y.dtype.type(0), y))
+    return choose((a == 0) & (b == b), y.dtype.type(0), y)
 
 
 def _xlogy_rule(g: Any, n: Any) -> Any:
@@ -94,7 +95,7 @@ copysign_number = _copysign_row("copysign_number", "CopysignBackward1", None)
 nextafter = Op("nextafter", floats_only("nextafter_cpu", np.nextafter), lambda g, n: where(n.a == n.b, 0, g), zero,
                reads=("ab", ""), mode="elementwise", spreads=True, types="same", partials=("1 where {a} ≠ {b}", "0"),
                doc="The next number that the dtype can represent, towards the other one.")  # fmt: skip
-heaviside = Op("heaviside", lambda a, b: settle(np.where(a == 0, b, (a > 0).astype(b.dtype))), undefined("heaviside"),
+heaviside = Op("heaviside", lambda a, b: choose(a == 0, b, (a > 0).astype(b.dtype)), undefined("heaviside"),
                undefined("heaviside"), mode="elementwise", spreads=True, node="NotImplemented",
                partials=("undefined", "undefined"),
                doc="0 below 0, 1 above it, and the second number at 0.")  # fmt: skip
@@ -202,7 +203,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
 
 def _lerp_tensor(a: Any, b: Any, w: Any) -> Any:
     # from the nearer end: exact at both
-    return settle(np.where(abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)))
+    return choose(abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w))
 
 
 def _lerp_number(a: Any, b: Any, p: Any) -> Any:
