@@ -33,7 +33,7 @@ const svg = document.querySelector('svg');
 const box = e => { const b = e.getBBox(); return [b.x, b.y, b.x + b.width, b.y + b.height]; };
 return {
   texts: [...svg.querySelectorAll('text')].map(e => [e.textContent, box(e), e.getAttribute('paint-order')]),
-  shapes: [...svg.querySelectorAll('path[fill], circle')].map(box).filter(b => b[2] - b[0] > 20),
+  shapes: [...svg.querySelectorAll('path[fill][stroke], circle, rect:not(:first-of-type)')].map(box),
   size: [svg.viewBox.baseVal.width, svg.viewBox.baseVal.height],
 };
 """

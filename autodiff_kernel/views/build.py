@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -82,7 +81,8 @@ def kept(node: Node) -> Any:
 
 def model(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: Wish) -> GraphView:
     """The view model of all `nodes`; roots are (node, output number)."""
-    return _Builder(roots, nodes, names, wish).view()
+    with np.errstate(all="ignore"):  # local derivatives at a pole are inf or nan, and no news
+        return _Builder(roots, nodes, names, wish).view()
 
 
 class _Builder:
@@ -94,6 +94,7 @@ class _Builder:
         self.ids: dict[Any, int] = {}  # node, or (what stands for) a tensor without one -> number in the view
         self.nodes: list[GraphNode] = []
         self.edges: list[GraphEdge] = []
+        self.operands: dict[tuple[Node, int], Operand] = {}
         self.root_nodes = {node for node, _ in roots}
         self.passed: set[Node] = set()  # nodes that a backward went through
         self.foreign = False  # did gradients come in from outside the picture?
@@ -110,10 +111,10 @@ class _Builder:
                     self.passed.add(node)
         self.w = self._numbers() if wish.numbers else {}
         self.wrt = self._wrt()
-        self.files: Counter[str] = Counter()
-        for node in nodes:
-            if node.notes is not None and node.notes.place is not None and not node.notes.place.in_cell:
-                self.files[node.notes.place.filename] += 1
+        self.lines: dict[Any, str] = {}
+        places = [node.notes.place for node in nodes if node.notes is not None]
+        codes = {place.code: place for place in places if place is not None}
+        self.files = dict.fromkeys(place.filename for place in codes.values() if not place.in_cell)
 
     def view(self) -> GraphView:
         for node in self.all:
@@ -137,7 +138,7 @@ class _Builder:
         types = {(n.dtype, n.device) for n in nodes if n.dtype}
         caption = [" · ".join(types.pop())] if len(types) == 1 else []
         if len(self.files) == 1:
-            caption.append(next(iter(self.files)).replace("\\", "/").rsplit("/", 1)[-1])
+            caption.append(_base(next(iter(self.files))))
         caption.append(head_count(nodes))
         outputs = [n.title for n in nodes if n.role == OUTPUT] or [nodes[-1].title]
         notes = []
@@ -191,9 +192,11 @@ class _Builder:
         place = node.notes.place if node.notes is not None else None
         if place is None:
             return ""
-        if place.in_cell or len(self.files) == 1:
-            return f"line {place.line}"
-        return f"{place.filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{place.line}"
+        key = (place.code, place.instruction)
+        if key not in self.lines:  # a loop's operations share their places
+            in_cell = place.in_cell or len(self.files) == 1
+            self.lines[key] = f"line {place.line}" if in_cell else f"{_base(place.filename)}:{place.line}"
+        return self.lines[key]
 
     # ------------------------------------------------------------------------------------------ nodes
     def _add(self, key: Any, node: GraphNode) -> None:
@@ -365,8 +368,10 @@ class _Builder:
                 if labels and takes
                 else ""
             )
-            passed = self._contribution(node, position, key) if takes else ""
-            if self.wish.sense == "backward" and passed:
+            passed = (
+                self._contribution(node, position, key) if takes and self.wish.sense == "backward" else ""
+            )
+            if passed:
                 text = self._step(node, position, operands, output, passed) or text
             self.edges.append(
                 GraphEdge(
@@ -410,16 +415,22 @@ class _Builder:
         if not isinstance(key, Node):
             t, value, _ = extra
             return Operand(self.names.of_tensor(t) if t is not None else "", peek(value), "constant")
-        notes = kept(key)
-        value = notes.value if notes is not None else None
-        if isinstance(value, list):
-            value = value[output]
-        name = self._name(key, output) or (self.names.of_tensor(key.variable) if key.op is None else "")
-        return Operand(name, peek(value), "" if key.op is None else operation(key.name()))
+        made = self.operands.get((key, output))
+        if made is None:
+            notes = kept(key)
+            value = notes.value if notes is not None else None
+            if isinstance(value, list):
+                value = value[output]
+            name = self._name(key, output) or (self.names.of_tensor(key.variable) if key.op is None else "")
+            made = Operand(name, peek(value), "" if key.op is None else operation(key.name()))
+            self.operands[key, output] = made
+        return made
 
 
 def _terms(received: list[tuple[Node, int, Any]]) -> tuple[str, ...]:
     """The contributions that were added up, in the order of the consumers; () unless there are several small ones."""
+    if len(received) < 2:
+        return ()
     received = sorted(received, key=lambda entry: (entry[0].seq, entry[1]))
     texts = [array_text(peek(value)) for _, _, value in received if value is not None]
     if (
@@ -461,6 +472,10 @@ def _facts(notes: Any, t: Tensor | None) -> dict[str, Any]:
     if t is not None:
         return {"shape": tuple(t.raw.shape), "dtype": _dtype(t.raw.dtype), "device": _device(t.device)}
     return {}
+
+
+def _base(filename: str) -> str:
+    return filename.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _dtype(numpy_dtype: Any) -> str:

@@ -267,7 +267,7 @@ class _Net:
             for node in layer:
                 y[node] = at + self.half[node]
                 at += 2 * self.half[node]
-        sweeps = 5 if len(self.rank) < 100 else 2
+        sweeps = 3 if len(self.rank) < 100 else 2
         both = [b + a for b, a in zip(self.before, self.after, strict=True)]
         for _ in range(sweeps):
             last = list(y)

@@ -66,7 +66,8 @@ class GraphNode:
 class GraphEdge:
     """A value's way into an operation: its place among the inputs, and the local derivative there ('· x2 = 3').
 
-    output: which of the source's outputs, where it has several. passed: the contribution that came back along the edge.
+    output: which of the source's outputs, where it has several. passed (in a backward
+    view): the contribution that came back along the edge.
     """
 
     source: int

@@ -6,7 +6,7 @@ from pathlib import Path as File
 from typing import Any
 
 from .model import GraphView
-from .scene import Circle, Path, Scene, Text, draw
+from .scene import Circle, Path, Rect, Scene, Text, draw
 from .style import CARD
 
 _DPI = 72  # a pixel of the scene is a point of the page
@@ -41,24 +41,26 @@ def save_scene(scene: Scene, path: File, title: str) -> None:
         figure.savefig(path, format="pdf", metadata={"Title": title, "CreationDate": None, "Producer": None})
 
 
-def _patch(shape: Path | Circle, order: int) -> Any:
+def _patch(shape: Path | Rect | Circle, order: int) -> Any:
     from matplotlib.patches import Circle as Disc
-    from matplotlib.patches import PathPatch
+    from matplotlib.patches import FancyBboxPatch, PathPatch
     from matplotlib.path import Path as Outline
 
-    look = {"zorder": order, "linewidth": shape.width, "edgecolor": shape.stroke, "facecolor": shape.fill}
+    look: dict[str, Any] = {"zorder": order, "edgecolor": shape.stroke, "facecolor": shape.fill}
+    look["linewidth"] = 0 if shape.stroke == "none" else shape.width
     if isinstance(shape, Circle):
         return Disc((shape.x, shape.y), shape.r, **look)
+    if shape.dash:
+        look["linestyle"] = (0, tuple(float(n) for n in shape.dash.split()))
+    if isinstance(shape, Rect):
+        rounding = f"round,pad=0,rounding_size={min(shape.r, shape.h / 2)}"
+        return FancyBboxPatch((shape.x, shape.y), shape.w, shape.h, boxstyle=rounding, **look)
     codes = {"M": [1], "L": [2], "Q": [3, 3], "C": [4, 4, 4], "Z": [79]}
     points: list[tuple[float, float]] = []
     kinds: list[int] = []
     for letter, numbers in shape.commands:
         kinds += codes[letter]
         points += list(zip(numbers[::2], numbers[1::2], strict=True)) or [points[-1]]
-    if shape.dash:
-        look["linestyle"] = (0, tuple(float(n) for n in shape.dash.split()))
-    if shape.stroke == "none":
-        look["linewidth"] = 0
     return PathPatch(Outline(points, kinds), capstyle="butt", joinstyle="miter", **look)
 
 

@@ -27,7 +27,7 @@ class Operand:
 
     @property
     def scalar(self) -> bool:
-        return self.value is not None and not np.ndim(self.value)
+        return self.value is not None and not getattr(self.value, "ndim", 0)
 
 
 class _Point:
@@ -37,8 +37,12 @@ class _Point:
         self.p = p
         for letter, x in zip(_LETTERS, inputs, strict=False):
             setattr(self, letter, x.value)
-            setattr(self, "s" + letter, np.shape(x.value))
-        self.y, self.sy = output.value, np.shape(output.value)
+            setattr(self, "s" + letter, _shape(x.value))
+        self.y, self.sy = output.value, _shape(output.value)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return getattr(value, "shape", ())
 
 
 def formula(op: Any, position: int, inputs: list[Operand], output: Operand) -> str:
@@ -46,11 +50,14 @@ def formula(op: Any, position: int, inputs: list[Operand], output: Operand) -> s
     if not op.partials:
         return ""
     template: str = op.partials[min(position, len(op.partials) - 1)]
+    if "{" not in template:
+        return template
     alone = template in ("{a}", "{b}", "{c}", "{y}")
     words = {letter: _word(x, letter, alone) for letter, x in zip(_LETTERS, inputs, strict=False)}
     words |= {"y": _word(output, "y", alone), "p": "p"}
     try:
-        return _POWER.sub(_power, template.format(**words))
+        text = template.format(**words)
+        return _POWER.sub(_power, text) if "^" in text else text
     except (KeyError, IndexError, ValueError):
         return ""
 
@@ -68,7 +75,7 @@ def label(op: Any, position: int, inputs: list[Operand], output: Operand, p: Any
     words = formula(op, position, inputs, output)
     value = slope(op, position, inputs, output, p)
     text = ""
-    if value is not None and (not np.ndim(value) or value.size <= 4):
+    if value is not None and (not getattr(value, "ndim", 0) or value.size <= 4):
         text = array_text(value).replace("-", "−")
         text = text if len(text) <= _ROOM and "\n" not in text else ""
     if not words or words == text or _NUMBER.fullmatch(words):
@@ -84,23 +91,14 @@ def slope(op: Any, position: int, inputs: list[Operand], output: Operand, p: Any
     """
     if op.each is not None or op.outputs or output.value is None or position >= op.arity:
         return None
-    shape = np.shape(output.value)
-    if any(x.value is None or np.shape(x.value) not in (shape, ()) for x in inputs):
+    value, shape = output.value, _shape(output.value)
+    if any(x.value is None or _shape(x.value) not in (shape, ()) for x in inputs):
         return None
-    if np.shape(inputs[position].value) != shape or (op.mode != "elementwise" and shape):
+    if _shape(inputs[position].value) != shape or (op.mode != "elementwise" and shape):
         return None
-    value = output.value
-    one = (
-        np.ones_like(value)
-        if shape
-        else type(value)(1)
-        if isinstance(value, np.generic)
-        else value.dtype.type(1)
-    )
+    one = np.ones_like(value) if shape else getattr(value, "dtype", np.dtype(float)).type(1)
     try:
-        with np.errstate(all="ignore"):
-            rule = (op.a, op.b, op.c)[position]
-            return np.asarray(rule(one, _Point(inputs, output, p)))
+        return (op.a, op.b, op.c)[position](one, _Point(inputs, output, p))
     except Exception:  # a row that works on no plain values has no number to show
         return None
 
@@ -110,7 +108,7 @@ def _word(x: Operand, letter: str, alone: bool) -> str:
     if x.name:
         return x.name
     if x.scalar:
-        text = number(np.asarray(x.value)[()]).replace("-", "−")
+        text = array_text(x.value).replace("-", "−")
         return f"({text})" if text.startswith("−") and not alone else text
     return x.op or letter
 

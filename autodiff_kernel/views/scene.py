@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import cos, radians, sin
 from typing import NamedTuple
 
 from . import style
 from .boxes import GRAD, MUTED, Box, Row, boxes, emphasis
+from .labels import Area, Curve, Space
 from .layout import Layout, Point, assign_ranks, layered
 from .model import DATA, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
 from .style import shorten, text_width
@@ -18,10 +20,7 @@ LEAST, MOST = 78.0, 320.0  # width of a box
 ROOM = MOST - 2 * PAD
 WORDS = 150.0  # width of a label on a line
 
-_ALONG = tuple(k / 12 for k in range(13))  # where a line notes that it is there
-
 Command = tuple[str, tuple[float, ...]]
-Area = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 class Path(NamedTuple):
@@ -29,6 +28,20 @@ class Path(NamedTuple):
 
     commands: tuple[Command, ...]
     fill: str = "none"
+    stroke: str = "none"
+    width: float = 1.0
+    dash: str = ""
+
+
+class Rect(NamedTuple):
+    """left, top, width, height, and the radius of its corners."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+    r: float
+    fill: str
     stroke: str = "none"
     width: float = 1.0
     dash: str = ""
@@ -58,10 +71,13 @@ class Text(NamedTuple):
     halo: bool = False
 
 
+Shape = Path | Rect | Circle | Text
+
+
 class Scene(NamedTuple):
     width: float
     height: float
-    shapes: list[Path | Circle | Text]
+    shapes: list[Shape]
 
 
 class Look(NamedTuple):
@@ -71,6 +87,8 @@ class Look(NamedTuple):
     dash: str = ""
 
 
+RULE = 0.6  # width of the line under a heading
+IDLE = Look("none", style.LINE, 1.1, "4 3")  # a line along which no value, or backward no gradient, runs
 LOOKS = {
     "leaf": Look(style.LEAF_FILL, style.LEAF, 1.6),
     "output": Look(style.OUTPUT_FILL, style.OUTPUT, 2.6),
@@ -169,9 +187,10 @@ def _gaps(view: GraphView, ranks: list[int], down: bool) -> list[float]:
     gaps = [38.0 if down else 40.0] * (max(ranks, default=0) + 1)
     for edge in view.edges:
         if edge.label:
-            room = 46.0 if down else text_width(_brief(edge.label), LABEL) + 30
+            room = 46.0 if down else _room(edge.label)
             before = ranks[edge.target] - 1
-            gaps[before] = max(gaps[before], room)
+            if gaps[before] < room:
+                gaps[before] = room
     return gaps
 
 
@@ -184,84 +203,87 @@ class _Drawing:
         self.view, self.cells, self.sizes, self.plan = view, cells, sizes, plan
         self.down = view.direction == "TB"
         self.back = view.sense == "backward"
-        self.line = style.GRADIENT if self.back else style.LINE
-        self.lines: list[Path | Circle | Text] = []
-        self.fronts: list[Path | Circle | Text] = []
-        self.labels: list[Path | Circle | Text] = []
+        self.line = Look("none", style.GRADIENT if self.back else style.LINE, 1.3)
+        self.strokes: dict[Look, list[Command]] = {}  # lines of one look are one shape
+        self.heads: list[Command] = []
+        self.fronts: list[Shape] = []
+        self.labels: list[Shape] = []
         self.labelled = any(edge.label for edge in view.edges)
-        self.space = _Space()
-        for i in range(len(cells)):
-            self.space.take(self._box_area(i))
-            self.space.take(self._sign_area(i))
+        self.space = Space(self.down)
+        self.boxes, self.signs = zip(*[self._areas(i) for i in range(len(cells))], strict=True)
+        for area in (*self.boxes, *self.signs) if self.labelled else ():
+            self.space.take(area)
 
     def scene(self) -> Scene:
         for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
             self._node(i, node, cell)
         self._edges()
+        rules = {look: self.strokes.pop(look) for look in list(self.strokes) if look.width == RULE}
+        lines: list[Shape] = [_stroke(look, commands) for look, commands in self.strokes.items()]
+        if self.heads:
+            lines.append(Path(tuple(self.heads), fill=self.line.stroke))
         sentences = (self.view.caption, self.view.left_out, *self.view.notes)
         longest = max(text_width(sentence, TAG) for sentence in sentences)
         width = max(self.plan.width, min(longest, 420.0)) + 2 * MARGIN
-        foot = _footer(sentences, width - 2 * MARGIN)
         height = self.plan.height + 2 * MARGIN
+        foot = _footer(sentences, width - 2 * MARGIN)
         for line in foot:
             self.labels.append(Text(MARGIN, height + 6, line, TAG, style.GREY))
             height += ROW
         if foot:
             height += 6
-        return Scene(round(width), round(height), self.lines + self.fronts + self.labels)
+        shapes = (
+            lines + self.fronts + [_stroke(look, commands) for look, commands in rules.items()] + self.labels
+        )
+        return Scene(round(width), round(height), shapes)
+
+    def _draw(self, look: Look, *commands: Command) -> None:
+        self.strokes.setdefault(look, []).extend(commands)
 
     # ------------------------------------------------------------------------------------------ nodes
-    def _corner(self, i: int) -> Point:
-        """The top left corner of a node's whole."""
-        (x, y), (w, h) = self.plan.centers[i], self.sizes[i]
-        return x - w / 2 + MARGIN, y - h / 2 + MARGIN
-
-    def _box_area(self, i: int) -> Area:
-        """left, top, right, bottom of the box."""
-        (x, y), (w, h), cell = self._corner(i), self.sizes[i], self.cells[i]
-        left = x + (w - cell.width) / 2 if self.down else x + w - cell.width
-        top = y + h - cell.height if self.down else y + (h - cell.height) / 2
-        return left, top, left + cell.width, top + cell.height
-
-    def _sign_area(self, i: int) -> Area:
-        (x, y), (w, h), cell = self._corner(i), self.sizes[i], self.cells[i]
+    def _areas(self, i: int) -> tuple[Area, Area]:
+        """Where a node's box is, and its sign (the box again, if it has none)."""
+        (x, y), (w, h), cell = self.plan.centers[i], self.sizes[i], self.cells[i]
+        x, y = x + MARGIN - w / 2, y + MARGIN - h / 2
+        wide, high, sign = cell.width, cell.height, cell.sign_width
+        left, top = (x + (w - wide) / 2, y + h - high) if self.down else (x + w - wide, y + (h - high) / 2)
+        box = (left, top, left + wide, top + high)
         if not cell.sign:
-            return self._box_area(i)
-        left = x + (w - cell.sign_width) / 2 if self.down else x
-        top = y if self.down else y + h / 2 - RADIUS
-        return left, top, left + cell.sign_width, top + 2 * RADIUS
+            return box, box
+        left, top = (x + (w - sign) / 2, y) if self.down else (x, y + h / 2 - RADIUS)
+        return box, (left, top, left + sign, top + 2 * RADIUS)
 
     def _node(self, i: int, node: GraphNode, cell: Cell) -> None:
-        left, top, right, bottom = self._box_area(i)
+        left, top, right, bottom = self.boxes[i]
         kind = emphasis(node)
         look = LOOKS[kind]
         if cell.sign:
             self._sign(i, cell)
-        if kind == "group":
-            for shift in (6, 3):
-                outline = _rounded(left + shift, top - shift, right + shift, bottom - shift)
-                self.fronts.append(Path(outline, look.fill, look.stroke, look.width))
-        self.fronts.append(
-            Path(_outline(kind, left, top, right, bottom), look.fill, look.stroke, look.width, look.dash)
-        )
+        if kind == "leaf":
+            self.fronts.append(Path(_leaf_outline(left, top, right, bottom), *look))
+        elif kind == "saved":
+            self.fronts.append(Path(_saved_outline(left, top, right, bottom), *look))
+        else:
+            for shift in (6, 3, 0) if kind == "group" else (0,):
+                self.fronts.append(Rect(left + shift, top - shift, right - left, bottom - top, 6, *look))
         self._contents(cell.box, left, top, right, style.LINE if kind == "op" else look.stroke)
         if cell.box.badge:
             self._badge(right, top, cell.box.badge, style.ERROR if kind == "error" else style.GREY)
 
     def _badge(self, right: float, top: float, text: str, ground: str) -> None:
         wide = text_width(text, TAG, bold=True) + 10
-        self.fronts.append(Path(_rounded(right - wide - 6, top - 12, right - 6, top + 4, 8), ground))
+        self.fronts.append(Rect(right - wide - 6, top - 12, wide, 16, 8, ground))
         self.fronts.append(Text(right - 6 - wide / 2, top, text, TAG, style.CARD, "middle", bold=True))
 
     def _sign(self, i: int, cell: Cell) -> None:
-        left, top, right, bottom = self._sign_area(i)
+        left, top, right, bottom = self.signs[i]
         x, y = (left + right) / 2, (top + bottom) / 2
-        box = self._box_area(i)
+        box = self.boxes[i]
         ends = ((x, bottom), (x, box[1])) if self.down else ((right, y), (box[0], y))
         self._straight(*(reversed(ends) if self.back else ends))
         if cell.sign_width > 2 * RADIUS:
             self.fronts.append(
-                Path(_rounded(left, top + 1, right, bottom - 1, 14), style.GATE, style.LINE, 1.1)
+                Rect(left, top + 1, right - left, bottom - top - 2, 14, style.GATE, style.LINE, 1.1)
             )
         else:
             self.fronts.append(Circle(x, y, RADIUS, style.GATE, style.LINE, 1.1))
@@ -279,7 +301,7 @@ class _Drawing:
             put(Text(inner, top + 16, box.tag, TAG, style.GREY))
         if not box.rows:
             return
-        put(Path((("M", (inner, top + TITLE)), ("L", (outer, top + TITLE))), stroke=rule, width=0.6))
+        self._draw(Look("none", rule, RULE), ("M", (inner, top + TITLE)), ("L", (outer, top + TITLE)))
         y = top + TITLE + 14
         for row in box.rows:
             put(Text(inner, y, row.label, LABEL, style.GRADIENT if row.label_kind == GRAD else style.GREY))
@@ -305,16 +327,17 @@ class _Drawing:
         across = 0 if self.down else 1
         for k, edge in enumerate(self.view.edges):
             arrivals.setdefault(edge.target, []).append(k)
-        waiting: list[tuple[GraphEdge, list[Point]]] = []
+        waiting: list[tuple[GraphEdge, Curve]] = []
         for target, ks in arrivals.items():
-            ks.sort(key=lambda k: (self.plan.routes[k][0][across], self.view.edges[k].position))
+            if len(ks) > 1:
+                ks.sort(key=lambda k: (self.plan.routes[k][0][across], self.view.edges[k].position))
             for place, k in enumerate(ks):
                 waiting.append((self.view.edges[k], self._branch(k, target, place, len(ks))))
         for edge, curve in waiting:
             if edge.label:
                 self._label(_brief(edge.label), curve)
 
-    def _branch(self, k: int, target: int, place: int, of: int) -> list[Point]:
+    def _branch(self, k: int, target: int, place: int, of: int) -> Curve:
         """One edge's own line: from the source or its trunk to its place on the rim of the target's sign."""
         start, _ = self.plan.routes[k]
         x0, y0 = start[0] + MARGIN, start[1] + MARGIN
@@ -324,14 +347,11 @@ class _Drawing:
         # backward, only a line that starts at the box itself has its arrow there; a trunk has one of its own
         head = self.back and not idle and not (source in self.plan.trunks and start != self._port(k))
         curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back and not idle)
-        commands: tuple[Command, ...] = (("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
         if self.labelled:
-            for t in _ALONG:
-                self.space.dot(_point_at(curve, t))
+            self.space.line(curve)
+        self._draw(IDLE if idle else self.line, ("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
         if idle:
-            self.lines.append(Path(commands, stroke=style.LINE, width=1.1, dash="4 3"))
             return curve
-        self.lines.append(Path(commands, stroke=self.line, width=1.3))
         if head:
             self._head((x0, y0), -1)
         elif not self.back:
@@ -350,7 +370,7 @@ class _Drawing:
 
     def _landing(self, target: int, place: int, of: int) -> Point:
         """Where the arrow with this number of so many ends: spread over the rim that faces the lines."""
-        left, top, right, bottom = self._sign_area(target)
+        left, top, right, bottom = self.signs[target]
         cell = self.cells[target]
         share = (place - (of - 1) / 2) / max(of - 1, 1) * 2  # -1 … 1
         if cell.sign and cell.sign_width <= 2 * RADIUS:
@@ -382,19 +402,14 @@ class _Drawing:
             else:
                 commands.append(("L", moved[k]))
         idle = self._idle(source)
-        look = (
-            {"stroke": style.LINE, "width": 1.1, "dash": "4 3"}
-            if idle
-            else {"stroke": self.line, "width": 1.3}
-        )
-        self.lines.append(Path(tuple(commands), **look))  # type: ignore[arg-type]
+        self._draw(IDLE if idle else self.line, *commands)
         if self.back and not idle:
             self._head(moved[0], -1)
 
     def _straight(self, start: Point, end: Point) -> None:
         sense = -1 if self.back else 1
         stop = (end[0], end[1] - sense * (ARROW - 1)) if self.down else (end[0] - sense * (ARROW - 1), end[1])
-        self.lines.append(Path((("M", start), ("L", stop)), stroke=self.line, width=1.3))
+        self._draw(self.line, ("M", start), ("L", stop))
         self._head(end, sense)
 
     def _head(self, tip: Point, sense: int) -> None:
@@ -402,84 +417,24 @@ class _Drawing:
         x, y = tip
         a, b = sense * ARROW, 3.4
         corners = ((x - b, y - a), (x + b, y - a)) if self.down else ((x - a, y - b), (x - a, y + b))
-        self.lines.append(Path((("M", tip), ("L", corners[0]), ("L", corners[1]), ("Z", ())), fill=self.line))
+        self.heads += (("M", tip), ("L", corners[0]), ("L", corners[1]), ("Z", ()))
 
-    def _label(self, text: str, curve: list[Point]) -> None:
-        """Write a local derivative beside its line, where it covers no box, no other label and no line."""
-        wide = text_width(text, LABEL)
-        taken, dots = self.space.near(_around(curve, wide + 8))
-        best: tuple[float, float, Area] | None = None
-        least = 1e9
-        for rank, t in enumerate((0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26)):
-            if 0.4 * rank >= least:
-                break
-            x, y = _point_at(curve, t)
-            for turn, (dx, dy) in enumerate(_shifts(wide)):
-                cost = 0.4 * rank + 0.1 * turn
-                if cost >= least:
-                    break
-                area = (x + dx - wide / 2, y + dy - 9, x + dx + wide / 2, y + dy + 3)
-                cost += _covered(area, taken, dots)
-                if cost < least:
-                    least, best = cost, (x + dx, y + dy, area)
-        assert best is not None
-        self.space.take(best[2])
-        self.labels.append(Text(best[0], best[1], text, LABEL, style.GRADIENT, "middle", halo=True))
+    def _label(self, text: str, curve: Curve) -> None:
+        """Write a local derivative beside its line."""
+        x, y = self.space.place(curve, text_width(text, LABEL))
+        self.labels.append(Text(x, y, text, LABEL, style.GRADIENT, "middle", halo=True))
 
 
-def _covered(area: Area, taken: list[Area], dots: list[Point]) -> float:
-    """What a label in this area would cover: 100 if a box or a label, else 2 for each point of a line."""
-    left, top, right, bottom = area
-    for a, b, c, d in taken:
-        if left < c and a < right and top < d and b < bottom:
-            return 100.0
-    left, top, right, bottom = left - 2, top - 1, right + 2, bottom + 1
-    return 2.0 * len([1 for x, y in dots if top < y < bottom and left < x < right])
+@lru_cache(1024)
+def _room(label: str) -> float:
+    return text_width(_brief(label), LABEL) + 30
 
 
-class _Space:
-    """What is where, in squares, so that a label looks at its neighbourhood only."""
-
-    SIDE = 160.0
-
-    def __init__(self) -> None:
-        self.areas: dict[tuple[int, int], list[Area]] = {}
-        self.dots: dict[tuple[int, int], list[Point]] = {}
-
-    def _squares(self, area: Area) -> list[tuple[int, int]]:
-        side = self.SIDE
-        rows = range(int(area[1] // side), int(area[3] // side) + 1)
-        return [(x, y) for x in range(int(area[0] // side), int(area[2] // side) + 1) for y in rows]
-
-    def take(self, area: Area) -> None:
-        """Note a box or a label."""
-        for square in self._squares(area):
-            self.areas.setdefault(square, []).append(area)
-
-    def dot(self, point: Point) -> None:
-        """Note a point of a line, which labels had better not cover."""
-        square = (int(point[0] // self.SIDE), int(point[1] // self.SIDE))
-        self.dots.setdefault(square, []).append(point)
-
-    def near(self, area: Area) -> tuple[list[Area], list[Point]]:
-        """The boxes and labels that touch an area, and the points in it."""
-        left, top, right, bottom = area
-        areas: dict[Area, None] = {}
-        points: list[Point] = []
-        for square in self._squares(area):
-            for other in self.areas.get(square, ()):
-                if other[0] < right and left < other[2] and other[1] < bottom and top < other[3]:
-                    areas[other] = None
-            points += self.dots.get(square, ())
-        return list(areas), [(x, y) for x, y in points if left < x < right and top < y < bottom]
+def _stroke(look: Look, commands: list[Command]) -> Path:
+    return Path(tuple(commands), *look)
 
 
-def _shifts(wide: float) -> tuple[Point, ...]:
-    """Where a label can stand as seen from a point of its line: above, below, diagonally, beside."""
-    side, half = wide / 2 + 5, wide / 2
-    return (0, -6), (0, 14), (-half, -5), (half, 13), (half, -5), (-half, 13), (side, 4), (-side, 4)
-
-
+@lru_cache(1024)
 def _brief(label: str) -> str:
     """A label that fits beside a line: without its number, or cut, where it is long; the text twin has all of it."""
     if text_width(label, LABEL) > WORDS:
@@ -487,71 +442,45 @@ def _brief(label: str) -> str:
     return shorten(label, LABEL, WORDS)
 
 
-def _around(curve: list[Point], room: float) -> Area:
-    """The area in which a label of a line can come to lie."""
-    xs, ys = [x for x, _ in curve], [y for _, y in curve]
-    return min(xs) - room, min(ys) - 20, max(xs) + room, max(ys) + 20
-
-
-def _curve(start: Point, end: Point, down: bool, *, cut_start: bool, cut_end: bool) -> list[Point]:
+def _curve(start: Point, end: Point, down: bool, *, cut_start: bool, cut_end: bool) -> Curve:
     """A cubic that leaves and arrives along the ranks; it is cut where an arrow head will stand."""
     (x0, y0), (x1, y1) = start, end
     if down:
-        x0, y0, x1, y1 = y0, x0, y1, x1
+        y0, y1 = y0 + (ARROW - 1) * cut_start, y1 - (ARROW - 1) * cut_end
+        reach = max(10.0, (y1 - y0) / 2)
+        return (x0, y0), (x0, y0 + reach), (x1, y1 - reach), (x1, y1)
     x0, x1 = x0 + (ARROW - 1) * cut_start, x1 - (ARROW - 1) * cut_end
     reach = max(10.0, (x1 - x0) / 2)
-    points = [(x0, y0), (x0 + reach, y0), (x1 - reach, y1), (x1, y1)]
-    return [(b, a) for a, b in points] if down else points
+    return (x0, y0), (x0 + reach, y0), (x1 - reach, y1), (x1, y1)
 
 
-def _point_at(curve: list[Point], t: float) -> Point:
-    s = 1 - t
-    a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
-    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
-    return a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3
-
-
-def _rounded(left: float, top: float, right: float, bottom: float, r: float = 6) -> tuple[Command, ...]:
+def _leaf_outline(left: float, top: float, right: float, bottom: float) -> tuple[Command, ...]:
+    """Two corners cut, two rounded."""
+    c, r = 9.0, 6.0
     return (
-        ("M", (left + r, top)),
+        ("M", (left + c, top)),
         ("L", (right - r, top)),
         ("Q", (right, top, right, top + r)),
         ("L", (right, bottom - r)),
         ("Q", (right, bottom, right - r, bottom)),
-        ("L", (left + r, bottom)),
-        ("Q", (left, bottom, left, bottom - r)),
-        ("L", (left, top + r)),
-        ("Q", (left, top, left + r, top)),
+        ("L", (left + c, bottom)),
+        ("L", (left, bottom - c)),
+        ("L", (left, top + c)),
         ("Z", ()),
     )
 
 
-def _outline(kind: str, left: float, top: float, right: float, bottom: float) -> tuple[Command, ...]:
-    """A leaf has its two left corners cut, a kept value a folded corner; the others are rounded."""
-    if kind == "leaf":
-        c, r = 9.0, 6.0
-        return (
-            ("M", (left + c, top)),
-            ("L", (right - r, top)),
-            ("Q", (right, top, right, top + r)),
-            ("L", (right, bottom - r)),
-            ("Q", (right, bottom, right - r, bottom)),
-            ("L", (left + c, bottom)),
-            ("L", (left, bottom - c)),
-            ("L", (left, top + c)),
-            ("Z", ()),
-        )
-    if kind == "saved":
-        c = 9.0
-        return (
-            ("M", (left, top)),
-            ("L", (right - c, top)),
-            ("L", (right, top + c)),
-            ("L", (right, bottom)),
-            ("L", (left, bottom)),
-            ("Z", ()),
-        )
-    return _rounded(left, top, right, bottom)
+def _saved_outline(left: float, top: float, right: float, bottom: float) -> tuple[Command, ...]:
+    """One corner cut, as of a sheet of paper."""
+    c = 9.0
+    return (
+        ("M", (left, top)),
+        ("L", (right - c, top)),
+        ("L", (right, top + c)),
+        ("L", (right, bottom)),
+        ("L", (left, bottom)),
+        ("Z", ()),
+    )
 
 
 def _footer(sentences: tuple[str, ...], room: float) -> list[str]:

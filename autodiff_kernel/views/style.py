@@ -139,10 +139,7 @@ def escape_xml(text: object) -> str:
 
 @lru_cache(4096)
 def _escaped(text: str) -> str:
-    clean = printable(text)
-    if _XML_SPECIAL.search(clean):
-        return _XML_SPECIAL.sub(lambda found: _XML[found.group()], clean)
-    return clean
+    return _XML_SPECIAL.sub(lambda found: _XML[found.group()], printable(text))
 
 
 def escape_dot(text: object) -> str:
@@ -214,6 +211,8 @@ def array_text(value: Any, *, room: int = 26, rows: int = 4) -> str:
     >>> array_text(np.arange(100.0).reshape(10, 10))
     'min 0, max 99'
     """
+    if isinstance(value, np.generic):
+        return number(value)
     if not isinstance(value, np.ndarray) or not value.ndim:
         return number(value[()] if isinstance(value, np.ndarray) else value)
     if not value.size:

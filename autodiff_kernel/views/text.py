@@ -15,6 +15,9 @@ from .style import NOT_RECORDED, printable, shape_text
 
 _SIGNS = {LEAF: "◆", DATA: "◇", OUTPUT: "◉", GROUP: "▣", SAVED: "▢"}
 _LANES = 16  # more rails than this help nobody
+_UNEVEN = re.compile(  # where characters may be wide or combine with the one before
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u115f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u2e80-\U0010ffff]"
+)
 _PREFIX, _SUFFIX = ("−", "Σ", "Π", "1/", "√", "1/√"), ("²", "ᵀ")
 
 
@@ -65,9 +68,8 @@ def graph_text(view: GraphView) -> str:
     if len({row[3] for row in rows[1:]} - {""}) <= 1:  # the caption says it
         for row in rows:
             row[3] = ""
-    lines = [view.title, *_table(rows)]
-    lines += [line for line in (view.caption, view.left_out, *view.notes) if line]
-    return "\n".join(printable(line) for line in lines)
+    foot = [printable(line) for line in (view.caption, view.left_out, *view.notes) if line]
+    return "\n".join([printable(view.title), *_table(rows), *foot])
 
 
 def reference(view: GraphView, i: int) -> str:
@@ -176,6 +178,8 @@ def _line(text: str) -> str:
 
 def width(text: str) -> int:
     """Columns that a text takes in a terminal."""
+    if not _UNEVEN.search(text):
+        return len(text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
