@@ -47,10 +47,17 @@ def is_answer(cell: Any) -> bool:
 
 
 def student(notebook: Any) -> Any:
-    """A copy of a lesson for students: no solution, no hidden test, no output of an answer or of a check.
+    """A copy of a lesson for students: no solution, no hidden test, no output (they predict, then run).
 
     Cells and their ids stay. Where a solution was, the code raises NotImplementedError, as nbgrader has it, and a
     check reports that as "not attempted". A Markdown cell with the tag `solution` becomes room for notes.
+
+    >>> from nbformat.v4 import new_code_cell, new_notebook
+    >>> answer = "def f(x):\\n    ### BEGIN SOLUTION\\n    return 2 * x\\n    ### END SOLUTION"
+    >>> print(student(new_notebook(cells=[new_code_cell(answer)])).cells[0].source)
+    def f(x):
+        # YOUR CODE HERE
+        raise NotImplementedError()
     """
     import copy
 
@@ -60,8 +67,9 @@ def student(notebook: Any) -> Any:
             if "solution" in cell.metadata.get("tags", []):
                 cell.source = "*Your notes.*"
             continue
-        if is_answer(cell) or cell.metadata.get("nbgrader", {}).get("grade"):
-            cell.outputs, cell.execution_count = [], None
+        if cell.cell_type != "code":
+            continue
+        cell.outputs, cell.execution_count = [], None
         cell.source = _SOLUTION.sub(
             lambda found: f"{found[1]}# YOUR CODE HERE\n{found[1]}raise NotImplementedError()\n", cell.source
         )
@@ -162,6 +170,11 @@ def page(notebook: Any, folder: Path, *, solved: bool = False) -> str:
     notebook: an executed notebook; folder: where its pictures lie; solved: with the solutions.
 
     Raises ValueError if no cell has the tag `handout`.
+
+    >>> from nbformat.v4 import new_markdown_cell, new_notebook
+    >>> text = new_markdown_cell("# Slopes", metadata={"tags": ["handout"]})
+    >>> "<title>Slopes</title>" in page(new_notebook(cells=[text]), Path())
+    True
     """
     other = "handout-blank" if solved else "handout-solved"
     chosen = [

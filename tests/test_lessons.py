@@ -1,6 +1,6 @@
 """The lessons as texts and as exercises: what a check says to every kind of answer, and rules of form.
 
-That each cell gives its stored output is nbval's part (see test_nbval.py, and the notebooks among the test paths).
+That each cell gives its stored output is nbval's part: in our kernel among the test paths, in a plain one below.
 """
 
 import ast
@@ -17,6 +17,8 @@ from typing import Any
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+
+from test_nbval import judge
 
 from autodiff_kernel.handout import student
 
@@ -147,8 +149,9 @@ def test_a_students_lesson_holds_no_answer(path: Path) -> None:
         for found in re.finditer(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.S):
             secret = {line for line in found[1].splitlines() if line.strip()} - set(_outside(cell.source))
             assert not secret & set(bare.source.splitlines())
-        if grade(cell):
+        if cell.cell_type == "code":
             assert not bare.outputs and bare.execution_count is None
+        if grade(cell):
             assert grade(bare)["schema_version"] == 3
     assert not any("solution" in c.metadata.get("tags", []) and len(c.source) > 20 for c in given.cells)
 
@@ -314,6 +317,12 @@ def test_no_check_times_or_compares_text(path: Path) -> None:
             assert grade(cell)["locked"] and not grade(cell)["solution"]
             assert "judge(" in cell.source
             assert not re.search(r"\btime\.|perf_counter|repr\(|str\(", cell.source)
+
+
+def test_the_lessons_give_their_stored_outputs_in_a_plain_kernel_with_the_extension() -> None:
+    """In our own kernel they are run as part of the test paths."""
+    done = judge(LESSONS[0].parent, "python3")
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_lessons_are_there() -> None:
