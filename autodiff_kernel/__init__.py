@@ -25,6 +25,13 @@ from .core import sequences as _sequences  # noqa: E402
 from .core.api import FUNCTIONS as _FUNCTIONS  # noqa: E402
 from .core.device import device as device  # noqa: E402
 from .core.dtype import *  # noqa: E402, F403
+from .core.formats import channels_last as channels_last  # noqa: E402
+from .core.formats import channels_last_3d as channels_last_3d  # noqa: E402
+from .core.formats import contiguous_format as contiguous_format  # noqa: E402
+from .core.formats import layout as layout  # noqa: E402
+from .core.formats import memory_format as memory_format  # noqa: E402
+from .core.formats import preserve_format as preserve_format  # noqa: E402
+from .core.formats import strided as strided  # noqa: E402
 from .core.generator import Generator as Generator  # noqa: E402
 from .core.generator import default_generator as default_generator  # noqa: E402
 from .core.generator import get_rng_state as get_rng_state  # noqa: E402
@@ -40,6 +47,7 @@ from .core.notes import scope as scope  # noqa: E402
 from .core.printing import get_printoptions as get_printoptions  # noqa: E402
 from .core.printing import printoptions as printoptions  # noqa: E402
 from .core.printing import set_printoptions as set_printoptions  # noqa: E402
+from .core import return_types as return_types  # noqa: E402
 from .core.tensor import Size as Size  # noqa: E402
 from .core.tensor import Tensor as Tensor  # noqa: E402
 from .version import __version__ as __version__  # noqa: E402

@@ -201,6 +201,9 @@ def shape_of(size: Any, name: str) -> tuple[int, ...]:
         raise TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
     out = []
     for i, n in enumerate(size):
+        if n.__class__ is int and n >= 0:
+            out.append(n)
+            continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(f"{name}(): argument 'size' (position {i + 1}) must be tuple of ints, not {type(n).__name__}")
         n = int(n)
@@ -218,6 +221,8 @@ def np_dtype(dtype: Any, function: str) -> Any:
 
 
 def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> None:
+    on_cpu = getattr(np, name)
+
     def function(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None, **named: Any) -> Any:  # fmt: skip
         if "size" in named and not size:
@@ -226,7 +231,12 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        result = made(maker(shape_of(size, name), np_dtype(dtype, name), device=home_of(device)), requires_grad)
+        shape, d = shape_of(size, name), np_dtype(dtype, name)
+        if device is None and shape and devices.default_device() is devices.CPU:  # where most tensors are made
+            raw = on_cpu(shape, d)
+        else:
+            raw = maker(shape, d, device=home_of(device))
+        result = made(raw, requires_grad)
         return result if out is None else into(out, result)
 
     def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,

@@ -135,6 +135,8 @@ def too_big() -> ValueError:
 
 def cast(host: Any, target: dtypes.dtype) -> ndarray:
     """Numbers that Python gave, in the dtype; RuntimeError where one does not fit."""
+    if host.dtype == target.np:
+        return host  # type: ignore[no-any-return]
     kind, into = host.dtype.kind, target.np.kind
     if kind == "O":  # an integer beyond 64 bits
         if into in "biu":

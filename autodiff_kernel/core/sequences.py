@@ -73,6 +73,8 @@ def arange(
     >>> torch.arange(3), torch.arange(1, 2, 0.5)
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
     """
+    if dtype is None and out is None and device is None and not named and plainly(bounds):
+        return made(np.arange(*bounds, dtype=np.int64), requires_grad)
     start, end, step = ends("arange", bounds, named)
     if start.__class__ is int and end.__class__ is int and step.__class__ is int:
         d = np.dtype(np.int64) if dtype is None else np_dtype(dtype, "arange")
@@ -87,6 +89,15 @@ def arange(
     count = counted("arange", start, end, step, False)
     result = made(steps(count, start, step, d, home_of(device)), requires_grad)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
+
+
+def plainly(bounds: tuple[Any, ...]) -> bool:
+    """arange(n) or arange(m, n) with m <= n, of ints, on the CPU: what most calls are."""
+    if len(bounds) == 1:
+        usual = bounds[0].__class__ is int and bounds[0] >= 0
+    else:
+        usual = len(bounds) == 2 and bounds[0].__class__ is bounds[1].__class__ is int and bounds[0] <= bounds[1]
+    return usual and devices.default_device() is devices.CPU and bounds[-1] < 2**63
 
 
 def ends(function: str, bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any, Any]:

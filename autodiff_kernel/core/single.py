@@ -1,4 +1,4 @@
-"""Rows with one input and parameters, written out: reductions (`plain`) and views (`viewing`).
+"""Rows with one input and parameters, written out: reductions (`plain`, `plural`) and views (`viewing`).
 
 The same as `Op.__call__` on one Tensor whose array is on the CPU, at a third of its cost; what is rare (a scalar, a
 GPU, a dual number, recording, an error) goes there.
@@ -10,7 +10,7 @@ import numpy as np
 
 from .graph import Node, new, tick
 from .modes import special
-from .op import Op, remember
+from .op import Op, pick_node, remember
 from .sharing import Family, View
 from .tensor import Tensor
 
@@ -76,18 +76,63 @@ def viewing(op: Op) -> Any:
             out.node = None
         else:
             out.node = n = new(Node)
-            n.op, n.seq, n.left, n.p, n.notes = op, tick(), left, p, None
-            n.sa, n.sy = a.shape, y.shape
+            n.op = op
+            n.seq = tick()
+            n.left = left
+            n.p = p
+            n.notes = None
+            n.sa = a.shape
+            n.sy = y.shape
+        out.family = view = new(View)  # what join_family does
         family = x.family
         if family.__class__ is View:
-            base = family.base
-            out.family = View(base, (*family.chain, (op, p)), family.made)
-            family = base.family
+            view.base = family.base
+            view.chain = (*family.chain, (op, p))
+            view.made = family.made
+            family = family.base.family
         else:
-            out.family = View(x, ((op, p),), "grad")
+            view.base = x
+            view.chain = ((op, p),)
+            view.made = "grad"
             if family is None:
                 family = x.family = Family()
         family.add(out)
         return out
+
+    return call
+
+
+def plural(op: Op) -> Any:
+    """`call(x, p)`: the row on one Tensor, for rows of one input that give several results of their own memory."""
+    fwd, (_, (keep_a, _, _, keep_y), *_) = op.fwd, op.keeps
+
+    def call(x: Any, p: Any) -> Any:
+        a = x.raw
+        if a.__class__ is not ndarray or not a.ndim or special[0] or x.is_dual:
+            return op(x, p=p)
+        ys = fwd(a, p)
+        outs = []
+        for y in ys:
+            out = new(Tensor)
+            out.raw = y[()] if y.__class__ is ndarray and not y.ndim else y
+            out.node = out.version = out.family = None
+            outs.append(out)
+        left = x.node
+        if left is not None:
+            n = new(Node)
+            n.op, n.seq, n.left, n.p, n.notes = op, tick(), left, p, None
+            n.sa, n.sy = a.shape, [y.shape for y in ys]
+            if keep_a:
+                n.a = a
+                v = x.version
+                if v is None:
+                    v = x.version = [0, 0, None]
+                n.va = v
+            if keep_y:
+                n.y = ys
+            for k, out in enumerate(outs):
+                if out.raw.dtype.kind in "fc":
+                    out.node = pick_node(n, k)
+        return outs
 
     return call

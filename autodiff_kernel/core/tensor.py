@@ -11,6 +11,7 @@ import numpy as np
 from . import device as devices
 from . import dtype as dtypes
 from .errors import explain
+from .formats import lies_in
 from .graph import Node, as_edge, leaf_node, new, take_notes
 from .sharing import Family, View, family_of, replay, share, version_of
 from .storage import offset_of
@@ -190,9 +191,9 @@ class Tensor:
         """How many elements after the start of its storage the tensor begins."""
         return offset_of(share(self))
 
-    def is_contiguous(self) -> bool:
-        raw = self.raw
-        return raw.ndim == 0 or raw.size == 0 or bool(raw.flags.c_contiguous)
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in row-major order, or in the given memory format."""
+        return lies_in(self.raw, memory_format)
 
     @property
     def _version(self) -> int:

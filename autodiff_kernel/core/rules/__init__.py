@@ -7,6 +7,7 @@ from . import (
     bitwise as bitwise,
     casting as casting,
     comparison as comparison,
+    complexes as complexes,
     counting as counting,
     cumulative as cumulative,
     distances as distances,

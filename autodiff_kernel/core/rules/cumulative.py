@@ -94,8 +94,8 @@ def _cumsum(a: Any, p: Any) -> Any:
     if not a.ndim:
         return a.copy()
     if a.dtype == np.float16:
-        return np.cumsum(a, p, np.float32).astype(np.float16)
-    return np.cumsum(a, p, a.dtype)
+        return a.cumsum(p, np.float32).astype(np.float16)
+    return a.cumsum(p, a.dtype)
 
 
 cumsum_row = Op(
@@ -103,7 +103,7 @@ cumsum_row = Op(
     symbol="Σ…", partials=("1 up to there",), doc="The sum of all elements up to each one.",
 )  # fmt: skip
 cumprod_row = Op(
-    "cumprod", lambda a, p: np.cumprod(a, p, a.dtype) if a.ndim else a.copy(),
+    "cumprod", lambda a, p: a.cumprod(p, a.dtype) if a.ndim else a.copy(),
     a=lambda g, n: from_behind(n.a, g, n.p) * delay(n.y, p=(n.p, 1)), reads=("ay",),
     jvp=lambda ts, n: recurrence(n.a, ts[0] * delay(n.y, p=(n.p, 1)), p=n.p), params=True,
     symbol="Π…", partials=("{y}/{a} up to there",), doc="The product of all elements up to each one.",

@@ -6,13 +6,11 @@ min(dim) give it to the element whose index they return.
 
 from typing import Any
 
-import numpy as np
-
 from .. import dtype as dtypes
 from ..api import FUNCTIONS, check_tensor, into, public
 from ..op import TABLE, Op
 from ..return_types import return_type
-from ..single import plain
+from ..single import plain, plural
 from ..tensor import Tensor
 from .along import add_along, take_along
 from .dims import axes, is_whole, wrap_dim
@@ -65,8 +63,8 @@ def no_complex(kernel: str, method: str) -> Any:
     return fwd
 
 
-def _with_index(method: str) -> Any:
-    kernel = method.removeprefix("arg")
+def _with_index(kernel: str) -> Any:
+    method = "arg" + kernel
 
     def fwd(a: Any, p: Any) -> Any:
         if a.dtype.kind == "c":
@@ -74,9 +72,8 @@ def _with_index(method: str) -> Any:
         dim, keep = p
         if not a.ndim:
             return a.copy(), getattr(a, method)()
-        index = getattr(a, method)(axis=dim, keepdims=True)
-        values = np.take_along_axis(a, index, dim)
-        return (values, index) if keep else (values.squeeze(dim), index.squeeze(dim))
+        # two passes, a fifth of the time of taking the values at the indices
+        return getattr(a, kernel)(axis=dim, keepdims=keep), getattr(a, method)(axis=dim, keepdims=keep)
 
     return fwd
 
@@ -91,11 +88,11 @@ amax_row = Op("amax", no_complex("max_values_cpu", "max"), a=share_back(False), 
 amin_row = Op("amin", no_complex("min_values_cpu", "min"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
               params=True, symbol="min", partials=(ONE.format("least"),), doc="The least along dimensions.")  # fmt: skip
 max_dim_row = Op(
-    "max_dim", _with_index("argmax"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "max_dim", _with_index("max"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="MaxBackward0", symbol="max", partials=("1 at the index, else 0",), doc="The greatest along a dimension.",
 )  # fmt: skip
 min_dim_row = Op(
-    "min_dim", _with_index("argmin"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "min_dim", _with_index("min"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="MinBackward0", symbol="min", partials=("1 at the index, else 0",), doc="The least along a dimension.",
 )  # fmt: skip
 
@@ -131,6 +128,7 @@ def _index(a: Any, p: Any, method: str) -> Any:
 
 _max, _min, _amax, _amin = map(plain, (max_row, min_row, amax_row, amin_row))
 _argmax, _argmin = plain(argmax_row), plain(argmin_row)
+_max_dim, _min_dim, _aminmax = plural(max_dim_row), plural(min_dim_row), plural(aminmax_row)
 
 
 # ------------------------------------------------------------------------------------------------ their forms
@@ -165,7 +163,7 @@ def one_dim(name: str, x: Tensor, dim: Any) -> int:
     return d
 
 
-def _extreme(name: str, whole: Any, row: Op, kind: Any, x: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
+def _extreme(name: str, whole: Any, along: Any, kind: Any, x: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
     check_tensor(name, x)
     if isinstance(dim, Tensor) and not is_whole(dim) or isinstance(dim, Tensor) and keepdim is False:
         other = dim
@@ -176,7 +174,7 @@ def _extreme(name: str, whole: Any, row: Op, kind: Any, x: Tensor, dim: Any, kee
         result = whole(x, (None, False))
         return result if out is None else into(out, result)
     check_keepdim(name, keepdim)
-    return pair(kind, row(x, p=(one_dim(name, x, dim), keepdim)), out)
+    return pair(kind, along(x, (one_dim(name, x, dim), keepdim)), out)
 
 
 _max_type, _min_type = return_type("max", "values indices"), return_type("min", "values indices")
@@ -196,7 +194,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     >>> torch.max(torch.tensor([[1., 3.], [2., 0.]]), 0).indices
     tensor([1, 0])
     """
-    return _extreme("max", _max, max_dim_row, _max_type, input, dim, keepdim, other, out)
+    return _extreme("max", _max, _max_dim, _max_type, input, dim, keepdim, other, out)
 
 
 @public()
@@ -212,7 +210,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     values=tensor([1., 0.]),
     indices=tensor([0, 1]))
     """
-    return _extreme("min", _min, min_dim_row, _min_type, input, dim, keepdim, other, out)
+    return _extreme("min", _min, _min_dim, _min_type, input, dim, keepdim, other, out)
 
 
 def _along(name: str, call: Any, x: Tensor, dim: Any, keepdim: Any, out: Any) -> Tensor:
@@ -267,7 +265,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
         raise IndexError(f"aminmax: Expected reduction dim {axis[0]} to have non-zero size.")
     if input.raw.dtype.kind == "c":
         raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{input.dtype.scalar_type}'")
-    return pair(_aminmax_type, aminmax_row(input, p=(axis, keepdim)), out)
+    return pair(_aminmax_type, _aminmax(input, (axis, keepdim)), out)
 
 
 def _where(name: str, call: Any, x: Tensor, dim: Any, keepdim: Any, out: Any) -> Tensor:

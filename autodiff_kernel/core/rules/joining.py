@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from .. import modes
 from ..api import FUNCTIONS, into, public
 from ..graph import Node, new, tick
+from ..modes import special
 from ..op import Op
 from ..tensor import Parameter, Tensor, wrap
 from .dims import whole, wrap_dim
 from .indexing import getitem
 from .shapes import expanded, reshape, reshaped, unsqueeze
 
-ndarray = np.ndarray
+ndarray, generic = np.ndarray, np.generic
 
 
 # ------------------------------------------------------------------------------------------------ cat and stack
@@ -32,9 +32,11 @@ def _cat_back(g: Any, n: Any, i: int) -> Any:
 
 
 def _cat(xs: Any, p: Any) -> Any:
-    ndim = max(len(x.shape) for x in xs)
-    kept = xs if ndim == 1 else [x for x in xs if x.shape != (0,)]
-    return np.concatenate(kept, p)
+    for x in xs:
+        if not x.size and x.shape == (0,):  # an empty 1-D tensor goes with any shape
+            xs = [x for x in xs if x.shape != (0,)] or xs
+            break
+    return np.concatenate(xs, p)
 
 
 cat_row = Op(
@@ -45,7 +47,7 @@ cat_row = Op(
 
 def _stack(xs: Any, p: Any) -> Any:
     first = xs[0]
-    if not first.ndim and isinstance(first, np.generic):
+    if not first.ndim and isinstance(first, (generic, ndarray)):
         return np.array(xs, first.dtype)  # np.stack takes twenty times as long
     if first.__class__ is not ndarray:
         return np.stack(xs, p)
@@ -75,28 +77,45 @@ def tensors_of(function: str, tensors: Any) -> list[Tensor]:
     return list(tensors)
 
 
-def join(op: Op, xs: Any, p: int) -> Tensor:
-    """The row on Tensors of one dtype on the CPU, written out; anything else through `Op.__call__`."""
-    raws = []
-    any_node = False
-    dtype = xs[0].raw.dtype
+def quick(op: Op, xs: Any, p: Any, alike: bool) -> Any:
+    """The row on plain Tensors of one dtype on the CPU, written out; None where anything is out of the ordinary.
+
+    alike: all shapes must be equal.
+    """
+    if special[0] or xs.__class__ is not list and xs.__class__ is not tuple or not xs or p.__class__ is not int:
+        return None
+    raws, dtype, shape, any_node = [], None, (), False
     for x in xs:
-        kind, raw = x.__class__, x.raw
-        if kind is not Tensor and kind is not Parameter or raw.dtype is not dtype or modes.special[0]:
-            return op(*xs, p=p)  # type: ignore[no-any-return]
-        if raw.__class__ is ndarray:
-            raw = raw if raw.ndim else raw[()]
-        elif not isinstance(raw, np.generic):
-            return op(*xs, p=p)  # type: ignore[no-any-return]
+        kind = x.__class__
+        if kind is not Tensor and kind is not Parameter:
+            return None
+        raw = x.raw
+        if raw.__class__ is not ndarray and not (alike and isinstance(raw, generic)):
+            return None
+        if dtype is None:
+            dtype, shape = raw.dtype, raw.shape
+            if p < 0:
+                p += len(shape) + alike
+            if not (shape or alike) or not 0 <= p < len(shape) + alike:
+                return None
+        elif raw.dtype is not dtype or alike and raw.shape != shape:
+            return None
         raws.append(raw)
-        any_node = any_node or x.node is not None
-    out = wrap(op.fwd(raws, p))
+        if x.node is not None:
+            any_node = True
+    try:
+        y = op.fwd(raws, p)
+    except ValueError:
+        return None
+    out = new(Tensor)
+    out.raw = y
+    out.node = out.version = out.family = None
     if any_node:
         out.node = n = new(Node)
         n.op, n.seq, n.p, n.notes = op, tick(), p, None
         n.edges = tuple([x.node for x in xs])
         n.sx = [raw.shape for raw in raws]
-        n.sy = out.raw.shape
+        n.sy = y.shape
     return out
 
 
@@ -128,6 +147,20 @@ def check_cat(xs: list[Tensor], dim: Any) -> int:
     return d
 
 
+def check_stack(xs: list[Tensor], dim: Any) -> int:
+    """The new dimension, counted from the front; PyTorch's errors for shapes that are not equal."""
+    if not xs:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shape = xs[0].raw.shape
+    for i, x in enumerate(xs):
+        if x.raw.shape != shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.raw.shape)} at "
+                f"entry {i}"
+            )
+    return wrap_dim(dim, len(shape) + 1, "stack")
+
+
 @public("cat", "concat", "concatenate", method=False)
 def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     """Tensors one behind the other along `dim`; their other sizes must be equal. Dtypes are promoted.
@@ -137,8 +170,10 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     tensor([[1., 1.],
             [0., 0.]])
     """
-    xs = tensors_of("cat", tensors)
-    result = join(cat_row, xs, check_cat(xs, dim))
+    result = quick(cat_row, tensors, dim, False)
+    if result is None:
+        xs = tensors_of("cat", tensors)
+        result = cat_row(*xs, p=check_cat(xs, dim))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -151,17 +186,10 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    xs = tensors_of("stack", tensors)
-    if not xs:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    shape = xs[0].raw.shape
-    for i, x in enumerate(xs):
-        if x.raw.shape != shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.raw.shape)} at "
-                f"entry {i}"
-            )
-    result = join(stack_row, xs, wrap_dim(dim, len(shape) + 1, "stack"))
+    result = quick(stack_row, tensors, dim, True)
+    if result is None:
+        xs = tensors_of("stack", tensors)
+        result = stack_row(*xs, p=check_stack(xs, dim))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -413,4 +441,3 @@ def block_diag(*tensors: Any) -> Tensor:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.raw.ndim} dimensions"
             )
     return block_diag_row(*xs)  # type: ignore[no-any-return]
-

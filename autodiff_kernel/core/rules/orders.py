@@ -93,6 +93,8 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def order_of(dims: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    if sorted(dims) == list(range(ndim)):
+        return dims
     if len(dims) != ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "

@@ -19,7 +19,7 @@ from .dims import axes as axes
 from .dims import product, wrap_dim
 from .shapes import expand_row, reshape
 
-add_up, multiply_up = np.add.reduce, np.multiply.reduce
+ndarray, add_up, multiply_up = np.ndarray, np.add.reduce, np.multiply.reduce
 WIDE = {np.dtype(d): np.dtype(np.int64) for d in ("bool", "uint8", "int8", "int16", "int32")}
 WIDE[np.dtype(np.float16)] = np.dtype(np.float32)
 ALL = (None, False)  # p of a full reduction: (axis, keepdim)
@@ -30,7 +30,7 @@ def total(a: Any, axis: Any, keep: bool = False) -> Any:
     if not a.ndim:
         return alone(a)
     wide = WIDE.get(a.dtype)
-    if a.__class__ is not np.ndarray:  # an array of a GPU: CuPy has no ufunc.reduce
+    if a.__class__ is not ndarray:  # an array of a GPU: CuPy has no ufunc.reduce
         out = a.sum(axis, dtype=wide, keepdims=keep)
     else:
         out = add_up(a, axis, wide, None, keep)
@@ -63,23 +63,32 @@ def count(shape: tuple[int, ...], axis: Any) -> int:
 
 
 # ------------------------------------------------------------------------------------------------ the rows
+def _sum(a: Any, p: Any) -> Any:
+    if a.__class__ is ndarray and a.ndim and a.dtype.char in "fd":  # what most sums are
+        return add_up(a, p[0], None, None, p[1])
+    return total(a, p[0], p[1])
+
+
+def _mean(a: Any, p: Any) -> Any:
+    axis, keep = p
+    n = a.size if axis is None else count(a.shape, axis)
+    if a.__class__ is ndarray and a.ndim and a.dtype.char in "fd":
+        return add_up(a, axis, None, None, keep) / n
+    if a.dtype == np.float16:
+        return (total(a.astype(np.float32), axis, keep) / n).astype(np.float16)
+    return total(a, axis, keep) / n
+
+
 sum_row = Op(
-    "sum", lambda a, p: total(a, p[0], p[1]), a=lambda g, n: restretch(g, n.sa, n.p), mode="linear", params=True,
+    "sum", _sum, a=lambda g, n: restretch(g, n.sa, n.p), mode="linear", params=True,
     node=lambda p: "SumBackward0" if p[0] is None else "SumBackward1", symbol="Σ", partials=("1",),
     latex=r"\sum {a}", doc="The sum of the elements, of all or along dimensions.",
 )  # fmt: skip
 mean_row = Op(
-    "mean", lambda a, p: _mean(a, *p), a=lambda g, n: restretch(g / count(n.sa, n.p[0]), n.sa, n.p), mode="linear",
+    "mean", _mean, a=lambda g, n: restretch(g / count(n.sa, n.p[0]), n.sa, n.p), mode="linear",
     params=True, node=lambda p: "MeanBackward0" if p[0] is None else "MeanBackward1", partials=("1/count",),
     latex=r"\overline{{{a}}}", doc="The mean of the elements, of all or along dimensions.",
 )  # fmt: skip
-
-
-def _mean(a: Any, axis: Any, keep: bool) -> Any:
-    n = count(a.shape, axis)
-    if a.dtype == np.float16:
-        return (total(a.astype(np.float32), axis, keep) / n).astype(np.float16)
-    return total(a, axis, keep) / n
 
 
 def _prod(a: Any, p: Any) -> Any:
@@ -87,7 +96,7 @@ def _prod(a: Any, p: Any) -> Any:
     if not a.ndim:
         return alone(a)
     wide = np.int64 if a.dtype.kind in "biu" else None
-    if a.__class__ is not np.ndarray:
+    if a.__class__ is not ndarray:
         return a.prod(axis, dtype=wide, keepdims=keep)
     return multiply_up(a, axis, wide, None, keep)
 
@@ -159,8 +168,8 @@ all_row = Op("all", _truth("all"), params=True, symbol="∀", doc="Whether all e
 any_row = Op("any", _truth("any"), params=True, symbol="∃", doc="Whether an element is true.")
 nonzero_count = Op("count_nonzero", lambda a, p: (a != 0).sum(axis=p, dtype=np.int64), params=True,
                    doc="How many elements are not 0.")  # fmt: skip
-_sum, _means, _product, _nansum = map(plain, (sum_row, mean_row, prod_row, nansum_row))
-_all, _any, _count = map(plain, (all_row, any_row, nonzero_count))
+_sums, _means, _products, _nansums = map(plain, (sum_row, mean_row, prod_row, nansum_row))
+_alls, _anys, _counts = map(plain, (all_row, any_row, nonzero_count))
 
 
 # ------------------------------------------------------------------------------------------------ their forms
@@ -191,10 +200,10 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     if dtype is not None:
         input = to_dtype(input, dtype)
     if dim is None and not keepdim:
-        result = _sum(input, ALL)
+        result = _sums(input, ALL)
     else:
         check_keepdim("sum", keepdim)
-        result = _sum(input, (axes(dim, input.raw.ndim, "sum"), keepdim))
+        result = _sums(input, (axes(dim, input.raw.ndim, "sum"), keepdim))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -250,7 +259,7 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     if isinstance(dim, (tuple, list)):
         raise bad_dim("prod", dim)
     axis = None if dim is None else (wrap_dim(dim, input.raw.ndim, "prod"),) if input.raw.ndim else axes(dim, 0, "prod")
-    result = _product(input, (axis, keepdim))
+    result = _products(input, (axis, keepdim))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -268,7 +277,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     if dtype is not None:
         input = to_dtype(input, dtype)
     check_keepdim("nansum", keepdim)
-    result = _nansum(input, (axes(dim, input.raw.ndim, "nansum"), keepdim))
+    result = _nansums(input, (axes(dim, input.raw.ndim, "nansum"), keepdim))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -290,7 +299,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
-def _test(name: str, call: Any, row: Op, x: Tensor, dim: Any, keepdim: bool, out: Any) -> Tensor:
+def _test(name: str, call: Any, x: Tensor, dim: Any, keepdim: bool, out: Any) -> Tensor:
     check_tensor(name, x)
     check_keepdim(name, keepdim)
     if dim == ():
@@ -308,7 +317,7 @@ def all(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = Non
     >>> torch.all(torch.tensor([[True, False], [True, True]]), 1)
     tensor([False,  True])
     """
-    return _test("all", _all, all_row, input, dim, keepdim, out)
+    return _test("all", _alls, input, dim, keepdim, out)
 
 
 @public()
@@ -319,7 +328,7 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = Non
     >>> torch.any(torch.tensor([[True, False], [False, False]]), 1)
     tensor([ True, False])
     """
-    return _test("any", _any, any_row, input, dim, keepdim, out)
+    return _test("any", _anys, input, dim, keepdim, out)
 
 
 @public()
@@ -331,4 +340,4 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     tensor([1, 2])
     """
     check_tensor("count_nonzero", input)
-    return _count(input, axes(dim, input.raw.ndim, "count_nonzero"))  # type: ignore[no-any-return]
+    return _counts(input, axes(dim, input.raw.ndim, "count_nonzero"))  # type: ignore[no-any-return]

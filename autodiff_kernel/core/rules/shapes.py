@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dtypes
+from .. import formats
 from ..api import FUNCTIONS, attach, check_tensor, public
 from ..errors import explain
 from ..failures import shape_clash
@@ -19,7 +20,7 @@ from ..storage import as_strided
 from ..tensor import Size, Tensor, share, type_name, version_of, wrap
 from .dims import is_whole, product, size_list, sizes, whole, wrap_dim
 
-ndarray = np.ndarray
+ndarray, generic = np.ndarray, np.generic
 
 
 class Reshape(Op):
@@ -44,8 +45,9 @@ unsafe_view = Op(
     "unsafe_view", lambda a, p: a.reshape(p), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True,
     symbol="reshape", partials=("1",), latex="{a}", doc="A fresh copy in another shape, which nobody else holds.",
 )  # fmt: skip
+# p is a memory format, or None for row-major order
 contiguous_row = Op(
-    "contiguous", lambda a: a.copy(), a=lambda g, n: g, mode="linear", node="CloneBackward0", symbol="copy",
+    "contiguous", formats.copied, a=lambda g, n: g, mode="linear", params=True, node="CloneBackward0", symbol="copy",
     partials=("1",), latex="{a}", doc="A copy whose elements lie in row-major order.",
 )  # fmt: skip
 unsqueeze_row = Op(
@@ -63,21 +65,20 @@ def _expand(a: Any, p: Any) -> Any:
     """NumPy's broadcast_to, which takes ten times as long."""
     shape = a.shape
     if shape == p:
-        return a if not a.ndim else a[...]
-    if a.size == product(p):
-        return a.reshape(p)
-    if not isinstance(a, (ndarray, np.generic)):
-        return np.broadcast_to(a, p)
-    lead = len(p) - len(shape)
-    steps, step = [0] * len(p), 1
-    strides = a.strides
+        return a[...] if shape else a
+    if not isinstance(a, (ndarray, generic)):
+        return a.reshape(p) if a.size == product(p) else np.broadcast_to(a, p)
+    lead, strides, size = len(p) - len(shape), a.strides, a.itemsize
+    steps, step = [], size
     for i in range(len(p) - 1, -1, -1):
-        if i >= lead:
-            if shape[i - lead] == p[i]:
-                steps[i] = strides[i - lead]
-        elif p[i] == 1:
-            steps[i] = step
-        step = p[i] * steps[i] or a.itemsize
+        n = p[i]
+        if i < lead:
+            by = step if n == 1 else 0
+        else:
+            by = strides[i - lead] if shape[i - lead] == n else 0
+        steps.append(by)
+        step = n * by or size
+    steps.reverse()
     if a.flags.c_contiguous and a.dtype.kind in "fiubc":
         return ndarray(p, a.dtype, a, 0, steps)
     return as_strided(a, p, tuple(steps))
@@ -119,10 +120,12 @@ def same_memory(shape: tuple[int, ...], strides: tuple[int, ...], target: tuple[
     return j < 0
 
 
-def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+def infer(shape: Any, count: int, function: str = "reshape", argument: str = "shape") -> tuple[int, ...]:
     """The shape with its -1 filled in, for `count` elements; PyTorch's RuntimeError if it does not fit."""
     known, hole = 1, -1
     for i, n in enumerate(shape):
+        if n.__class__ is not int:
+            return infer(sizes((tuple(shape),), function, argument), count)
         if n >= 0:
             known *= n
         elif n != -1:
@@ -133,7 +136,7 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
             hole = i
     if hole < 0:
         if known == count:
-            return shape
+            return shape if shape.__class__ is tuple else tuple(shape)
     elif known and count % known == 0:
         return (*shape[:hole], count // known, *shape[hole + 1 :])
     elif not known and not count:
@@ -150,7 +153,17 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     )
 
 
-def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+def given(shape: tuple[Any, ...], named: dict[str, Any], function: str, argument: str) -> Any:
+    """The sizes of `f(2, 3)`, `f((2, 3))` or `f(shape=(2, 3))`."""
+    if named:
+        shape = (named.pop(argument),) if argument in named and not shape else shape
+        no_more(function, named)
+    if len(shape) == 1 and shape[0].__class__ is not int and isinstance(shape[0], (tuple, list)):
+        return shape[0]
+    return shape if shape else sizes((), function, argument)
+
+
+def reshaped(x: Tensor, shape: Any) -> Tensor:
     """x in another shape: a view if the strides allow one, else a copy."""
     raw = x.raw
     shape = infer(shape, raw.size)
@@ -170,10 +183,7 @@ def reshape_method(self: Tensor, *shape: Any, **named: Any) -> Tensor:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    if named:
-        shape = (named.pop("shape"),) if "shape" in named and not shape else shape
-        no_more("reshape", named)
-    return reshaped(self, sizes(shape, "reshape", "shape"))
+    return reshaped(self, given(shape, named, "reshape", "shape"))
 
 
 attach("reshape", reshape_method)
@@ -205,18 +215,17 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     >>> x.view(torch.int32)
     tensor([1065353216,          0,          0,          0], dtype=torch.int32)
     """
-    if named:
-        size = (named.pop("size", named.pop("dtype", None)),)
-        no_more("view", named)
-    if len(size) == 1 and isinstance(size[0], dtypes.dtype):
+    if "dtype" in named:
+        size = (named.pop("dtype"),)
+    if len(size) == 1 and size[0].__class__ is dtypes.dtype:
         return view_dtype(self, size[0])
-    if not size:
+    if not size and not named:
         raise TypeError(
             "view() received an invalid combination of arguments - got (), but expected one of:\n * (torch.dtype dtype)\n"
             " * (tuple of ints size)\n"
         )
     raw = self.raw
-    shape = infer(sizes(size, "view"), raw.size)
+    shape = infer(given(size, named, "view", "size"), raw.size, "view", "size")
     if not is_viewable(raw, shape):
         raise explain(
             RuntimeError,
@@ -287,8 +296,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     >>> torch.flatten(torch.ones(2, 3, 4), 1).shape
     torch.Size([2, 12])
     """
-    check_tensor("flatten", input)
+    if not isinstance(input, Tensor):
+        check_tensor("flatten", input)
     shape = input.raw.shape
+    if start_dim == 0 and end_dim == -1 and len(shape) > 1:
+        return reshaped(input, (input.raw.size,))
     start, end = wrap_dim(start_dim, len(shape), "flatten"), wrap_dim(end_dim, len(shape), "flatten")
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -346,7 +358,13 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     >>> torch.ones(2, 3).t().contiguous().stride()
     (2, 1)
     """
-    return self if self.is_contiguous() else contiguous_row(self)
+    if memory_format is None:
+        return self if self.is_contiguous() else contiguous_row(self)
+    if memory_format is formats.preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    if memory_format is not formats.contiguous_format:
+        formats.check_rank(self.raw, memory_format)
+    return self if formats.lies_in(self.raw, memory_format) else contiguous_row(self, p=memory_format)
 
 
 # ------------------------------------------------------------------------------------------------ dimensions of size 1

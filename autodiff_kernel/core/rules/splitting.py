@@ -50,8 +50,16 @@ split_row = Op(
     node=lambda p: "SplitWithSizesBackward0" if p[2] else "SplitBackward0", partials=("1 in the part",),
     doc="Parts of a tensor, one behind the other along a dimension.",
 )  # fmt: skip
+
+
+def _unbind(a: Any, p: Any) -> Any:
+    if not p:
+        return tuple([a[i, ...] for i in range(a.shape[0])])
+    return tuple([a[(*[WHOLE] * p, i, ...)] for i in range(a.shape[p])])
+
+
 unbind_row = Op(
-    "unbind", lambda a, p: tuple([a[(*[WHOLE] * p, i, ...)] for i in range(a.shape[p])]),
+    "unbind", _unbind,
     a=lambda g, n: stack_row(*filled(g, n.sy), p=n.p), mode="linear", params=True, outputs=True, view=True,
     partials=("1 in the part",), doc="The slices of a tensor along a dimension.",
 )  # fmt: skip
@@ -75,8 +83,14 @@ def several_views(op: Op, x: Tensor, p: Any) -> tuple[Tensor, ...]:
     made = family.made if is_view and family.made != "grad" else "several"
     outs = []
     for k, y in enumerate(ys):
-        out = wrap(y, None if n is None else pick_node(n, k), version)
-        out.family = View(base, (*chain, (op, (p, k))), made)
+        out = new(Tensor)
+        out.raw = y
+        out.version = version
+        out.node = None if n is None else pick_node(n, k)
+        out.family = view = new(View)
+        view.base = base
+        view.chain = (*chain, (op, (p, k)))
+        view.made = made
         relatives.add(out)
         outs.append(out)
     return tuple(outs)
