@@ -54,6 +54,7 @@ def _execute(notebook: Any, lesson: Path, timeout: int) -> str | None:
         timeout=timeout,
         kernel_name=kernelspec.NAME,
         record_timing=False,
+        coalesce_streams=True,  # else what one print writes may be cut in two, by chance
         resources={"metadata": {"path": str(lesson.parent)}},
         on_cell_start=tell,
     )
