@@ -43,13 +43,17 @@ def pytorch_installed() -> bool:
 
 
 def field(
-    tensors: Callable[[Any], Work], floor: Callable[[], Work] | None = None, *, loops: int | None = None
+    tensors: Callable[[Any], Work],
+    floor: Callable[[], Work] | None = None,
+    *,
+    loops: int | None = None,
+    torch: bool = True,
 ) -> Callable[[], Sequence[Contestant]]:
     """The usual contestants of a workload: `tensors(namespace)` for ours and torch, `floor()` for numpy."""
 
     def contestants() -> list[Contestant]:
         works = [("ours", tensors(ours()))]
-        if pytorch_installed():
+        if torch and pytorch_installed():
             works.append(("torch", tensors(pytorch())))
         if floor is not None:
             works.append(("numpy", floor()))
