@@ -17,12 +17,14 @@ from typing import Any, Callable
 
 import numpy as np
 
+from . import device as devices
 from . import dtype as dtypes
 from . import graph, modes, places
 from .errors import explain
 from .graph import Node, new, tick, written
 from .op import Op, TABLE
 from .sharing import Family, View, replay, share, version_of
+from .storage import root_of
 from .tensor import Parameter, Tensor, type_name, wrap
 
 ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
@@ -360,8 +362,13 @@ def restored(op: Op) -> Op:
 
 
 def _copy_slices(a: Any, b: Any, chain: Any) -> Any:
-    out = a.copy()
-    replay(chain, out)[...] = b
+    out = np.asarray(a).copy() if isinstance(a, generic) else a.copy()
+    part = replay(chain, out)
+    if root_of(part) is root_of(out):
+        part[...] = b
+    else:  # the copy has another layout than the base, in which the chain gives no view: write by position
+        places = devices.arange(out.size, dtype=np.dtype(np.int64), like=out).reshape(out.shape)
+        out.reshape(-1)[replay(chain, places)] = b
     return out
 
 

@@ -229,6 +229,21 @@ for _name, _get in {"T": transposed, "mT": matrix_transposed, "mH": adjoint_prop
 
 
 # ------------------------------------------------------------------------------------------------ in place
+def in_place(op: Op) -> Op:
+    """The row under the name of its node in place: PyTorch numbers it on (TBackward1, SqueezeBackward3, …)."""
+
+    def name(p: Any) -> str:
+        out = op.node_name(p)
+        return f"{out[:-1]}{int(out[-1]) + (3 if op is squeeze_row else 1)}"
+
+    return op._like(node_names=name)
+
+
+T_, TRANSPOSE_, AS_STRIDED_, SQUEEZE_, UNSQUEEZE_ = map(
+    in_place, (t_row, transpose_row, as_strided_row, squeeze_row, unsqueeze_row)
+)
+
+
 def turn(x: Tensor, op: Op, p: Any) -> Tensor:
     """Give the tensor itself the shape that a view operation would give; returns it."""
     if x.is_dual:
@@ -262,28 +277,28 @@ def t_(self: Tensor) -> Tensor:
     """Transpose this matrix in place: the tensor itself takes the new shape."""
     if self.raw.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.raw.ndim}D")
-    return turn(self, t_row, None)
+    return turn(self, T_, None)
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Exchange two dimensions in place: the tensor itself takes the new shape."""
     ndim = self.raw.ndim
-    return turn(self, transpose_row, (wrap_dim(dim0, ndim, "transpose_"), wrap_dim(dim1, ndim, "transpose_")))
+    return turn(self, TRANSPOSE_, (wrap_dim(dim0, ndim, "transpose_"), wrap_dim(dim1, ndim, "transpose_")))
 
 
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Insert a dimension of size 1 in place: the tensor itself takes the new shape."""
-    return turn(self, unsqueeze_row, wrap_dim(dim, self.raw.ndim + 1, "unsqueeze_"))
+    return turn(self, UNSQUEEZE_, wrap_dim(dim, self.raw.ndim + 1, "unsqueeze_"))
 
 
 def squeeze_(self: Tensor, dim: Any = _EVERY) -> Tensor:
     """Drop dimensions of size 1 in place: the tensor itself takes the new shape."""
-    return turn(self, squeeze_row, droppable(self.raw.shape, dim))
+    return turn(self, SQUEEZE_, droppable(self.raw.shape, dim))
 
 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Give the tensor itself another size and other strides over its storage."""
-    return turn(self, as_strided_row, strided_parameters(self, size, stride, storage_offset))
+    return turn(self, AS_STRIDED_, strided_parameters(self, size, stride, storage_offset))
 
 
 for _changes in (as_strided_, t_, transpose_, unsqueeze_, squeeze_):

@@ -391,6 +391,3 @@ def strided_parameters(x: Tensor, size: Any, stride: Any, storage_offset: int | 
             f"The last element would be number {end - 1} of a storage of {have} elements.",
         )
     return shape, steps, offset, x.stride(), start
-
-
-
