@@ -4,7 +4,6 @@
 words of their own.  `FUNCTIONS` is what the package exports.
 """
 
-import inspect
 from typing import Any, Callable, TypeVar
 
 from .hot import binary, unary
@@ -27,7 +26,8 @@ def public(
     """
 
     def export(f: F) -> F:
-        taken = inspect.signature(f).parameters
+        code = f.__code__
+        taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         translated = {k: v for k, v in NUMPY_NAMES.items() if v in taken and k not in taken}
         shown = numpy_words(f, translated) if {"dim", "keepdim"} & set(taken) else f
         changed = in_place(f, row) if inplace else None

@@ -20,6 +20,7 @@ An input that has no rule (a condition, an index) is an input all the same: its 
 Only `unary` and `binary` in hot.py and the walk are written out by hand; everything else goes through `Op.__call__`.
 """
 
+from functools import lru_cache
 from typing import Any, Callable
 
 import numpy as np
@@ -33,6 +34,14 @@ from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
 ndarray, float32 = np.ndarray, np.float32
 Rule = Callable[..., Any]
 TABLE: dict[str, "Op"] = {}
+
+
+@lru_cache(None)
+def kept_by(reads: tuple[str, ...]) -> tuple[tuple[bool, ...], ...]:
+    """For each set of inputs that have edges (as bits): does the node keep (a, b, c, y)?"""
+    return tuple(
+        tuple(any(letter in r for i, r in enumerate(reads) if bits >> i & 1) for letter in "abcy") for bits in range(8)
+    )
 
 
 class Op:
@@ -87,11 +96,7 @@ class Op:
         self.differentiable = bool(self.arity or each)
         self.types_from = types_from
         self.reads = (reads + ("", "", ""))[: max(self.arity, 1)]
-        # keeps[which inputs have edges, as bits] -> does the node keep (a, b, c, y)?
-        self.keeps = tuple(
-            tuple(any(letter in r for i, r in enumerate(self.reads) if bits >> i & 1) for letter in "abcy")
-            for bits in range(8)
-        )
+        self.keeps = kept_by(self.reads)
         self.keeps_letters = "".join(letter for letter in "abcxy" if any(letter in r for r in self.reads))
         self.counters = tuple("v" + letter for letter in self.keeps_letters)
         self.variants: dict[Any, Op] = {}
@@ -108,10 +113,9 @@ class Op:
 
     def _like(self, **changes: Any) -> "Op":
         """A copy of the row with other rules, not in the table."""
-        other = object.__new__(Op)
+        other = new(Op)
         for slot in Op.__slots__:
-            if hasattr(self, slot):
-                setattr(other, slot, getattr(self, slot))
+            setattr(other, slot, getattr(self, slot))
         for slot, value in changes.items():
             setattr(other, slot, value)
         other.spent = other
