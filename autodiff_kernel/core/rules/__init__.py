@@ -16,6 +16,7 @@ from . import (
     elementwise as elementwise,
     extremes as extremes,
     gamma as gamma,
+    householder as householder,
     indexing as indexing,
     joining as joining,
     linalg as linalg,

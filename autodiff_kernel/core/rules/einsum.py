@@ -70,10 +70,10 @@ def _rule(g: Any, n: Any, i: int) -> Any:
     return einsum_row(*values, p=",".join(letters) + "->" + target)
 
 
-unit = Op(
+unit: Op = Op(
     "unit_matrix", lambda a, p: devices.eye(p, dtype=a.dtype, like=a), params=True, doc="A unit matrix."
 )
-ones = Op(
+ones: Op = Op(
     "ones_vector", lambda a, p: devices.ones((p,), a.dtype, like=a), params=True, doc="A vector of ones."
 )
 
@@ -92,7 +92,7 @@ def _name(p: str) -> str:
     return "ViewBackward0" if set(left) - set(result) - {","} else "MulBackward0"
 
 
-einsum_row = Op(
+einsum_row: Op = Op(
     "einsum", _einsum, each=_rule, reads=("x",), jvp=_jvp, params=True, node=_name, symbol="Σ∏",
     partials=("the product of the others",), latex=r"\sum \prod", doc="A sum of products, with a letter per dimension.",
 )  # fmt: skip

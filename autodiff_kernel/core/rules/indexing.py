@@ -72,12 +72,12 @@ def _put_back(g: Any, p: Any) -> Any:
     return out
 
 
-getitem = Op(
+getitem: Op = Op(
     "getitem", lambda a, p: a[decode(p)], a=lambda g, n: _back(g, n), mode="linear", params=True,
     view=True, node=last_step, symbol="[ ]", partials=("1 in the part, else 0",), latex="{a}_{{[\\,]}}",
     doc="A part of a tensor, as a view.",
 )  # fmt: skip
-getitem_back = Op(
+getitem_back: Op = Op(
     "getitem_back", _put_back, a=lambda g, n: getitem(g, p=n.p[0]), mode="linear", params=True,
     node=lambda p: last_step(p[0]).replace("Backward0", "BackwardBackward0"), symbol="[ ]ᵀ", partials=("1",),
     doc="Zeros with the input in one part.",
@@ -463,6 +463,7 @@ def quick_put(x: Tensor, index: Any, value: Any) -> bool:
     ):
         return False
     kind = value.__class__
+    source: Any
     if kind is float:
         if raw.dtype.kind != "f" or not -3e38 < value < 3e38:
             return False
@@ -534,8 +535,10 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         )
     check_tensor("index_put_", values, "values", 2)
     whole_dims = tuple(slice(None) if i is None else i for i in indices)
-    picks = split(self, tuple(i if i.__class__ is slice else as_vector(i) for i in whole_dims))[1]
-    put_in_place(self, values, *picks, accumulate)
+    b, pattern, packed = split(self, tuple(i if i.__class__ is slice else as_vector(i) for i in whole_dims))[
+        1
+    ]
+    put_in_place(self, values, b, pattern, packed, accumulate)
     return self
 
 

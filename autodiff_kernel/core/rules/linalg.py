@@ -15,6 +15,7 @@ from ..failures import shape_clash
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..tensor import Tensor
+from .dims import product
 from .einsum import unit
 from .orders import transpose_row
 from .products import conj
@@ -119,7 +120,7 @@ def one_by_one(raw: Any) -> Any:
     host = devices.to_numpy(raw)
     if host.ndim == 2:
         return [(None, host)]
-    return list(enumerate(host.reshape((-1, *host.shape[-2:]))))
+    return list(enumerate(host.reshape((product(host.shape[:-2]), *host.shape[-2:]))))
 
 
 def batch_text(number: Any) -> str:
@@ -163,7 +164,7 @@ def _inv(a: Any, p: Any) -> Any:
         raise singular(a, "linalg.inv") from None
 
 
-inv_row = Op(
+inv_row: Op = Op(
     "linalg_inv", _inv, a=lambda g, n: -(mH(n.y) @ g @ mH(n.y)), reads=("y",), jvp=lambda ts, n: -(n.y @ ts[0] @ n.y),
     params=True, node="LinalgInvExBackward0", symbol="⁻¹", partials=("−{y}ᵀ g {y}ᵀ",), latex="{a}^{{-1}}",
     doc="The inverse of each matrix.",
@@ -229,12 +230,12 @@ def _cofactor_rule(g: Any, n: Any) -> Any:
     return as_matrix(total(g * inverse)) * n.y - n.y @ mT(g) @ inverse
 
 
-cofactor = Op(
+cofactor: Op = Op(
     "cofactor", _cofactor, a=_cofactor_rule, reads=("ay",), params=True,
     jvp=lambda ts, n: as_matrix(total(mT(inv_row(n.a)) * ts[0])) * n.y - n.y @ mT(ts[0]) @ mT(inv_row(n.a)),
     doc="The matrix of cofactors, the derivative of the determinant.",
 )  # fmt: skip
-det_row = Op(
+det_row: Op = Op(
     "linalg_det", lambda a, p: np.linalg.det(a), a=lambda g, n: as_matrix(g) * cofactor(n.a), reads=("a",),
     jvp=lambda ts, n: total(cofactor(n.a) * ts[0]), params=True, symbol="det", partials=("the cofactors of {a}",),
     latex=r"\det {a}", doc="The determinant of each matrix.",
@@ -245,7 +246,7 @@ def _slogdet_rule(g: Any, n: Any) -> Any:
     return None if g[1] is None else as_matrix(g[1]) * mT(inv_row(n.a))
 
 
-slogdet_row = Op(
+slogdet_row: Op = Op(
     "linalg_slogdet", lambda a, p: tuple(np.linalg.slogdet(a)), a=_slogdet_rule, reads=("a",), params=True,
     outputs=True, jvp=lambda ts, n: (n.y[0] * 0, total(mT(inv_row(n.a)) * ts[0])), symbol="log|det|",
     partials=("{a}⁻ᵀ",),
@@ -331,7 +332,7 @@ def _solve_tangent(ts: Any, n: Any) -> Any:
 
 
 # both inputs are matrices here
-solve_row = Op(
+solve_row: Op = Op(
     "linalg_solve", _solve, a=_solve_left, b=_solve_right, reads=("ay", "a"), jvp=_solve_tangent, params=True,
     spreads=True, node="LinalgSolveExBackward0", symbol="\\", partials=("−{a}⁻ᵀ g {y}ᵀ", "{a}⁻ᵀ"),
     latex="{a}^{{-1}} {b}", doc="The solutions of systems of linear equations.",
@@ -437,7 +438,7 @@ def _triangular_tangent(ts: Any, n: Any) -> Any:
 
 
 # p is (upper, whether the diagonal is taken as 1)
-triangular_row = Op(
+triangular_row: Op = Op(
     "linalg_solve_triangular", _triangular, a=_triangular_left,
     b=lambda g, n: triangular_row(mH(n.a), g, p=_turned(n.p)), reads=("ay", "a"), jvp=_triangular_tangent,
     params=True, spreads=True, symbol="◺\\", partials=("the triangle of −{a}⁻ᵀ g {y}ᵀ", "{a}⁻ᵀ"),
@@ -538,7 +539,7 @@ def _cholesky_tangent(ts: Any, n: Any) -> Any:
     return n.y @ half_triangle(inner)
 
 
-cholesky_row = Op(
+cholesky_row: Op = Op(
     "linalg_cholesky", _cholesky, a=_cholesky_rule, reads=("y",), jvp=_cholesky_tangent, params=True,
     node="LinalgCholeskyExBackward0", symbol="chol", partials=("½ {y}⁻ᵀ(Φ + Φᵀ){y}⁻¹ with Φ = tril({y}ᵀg)",),
     latex=r"\mathrm{{chol}}({a})", doc="The lower triangular factor L of a positive-definite matrix L·Lᵀ.",
@@ -573,7 +574,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     numbers = np.array([bad_minor(m) for _, m in one_by_one(A.raw)], np.int32).reshape(A.raw.shape[:-2])
     if numbers.any() and check_errors:
         raise not_positive(A.raw)
-    info = wrap(devices.asarray(numbers, np.int32, like=A.raw))
+    info: Any = wrap(devices.asarray(numbers, np.int32, like=A.raw))
     if not numbers.any():
         return CholeskyEx((cholesky(A, upper=upper), info))
     ok = (info == 0).to(A.dtype)[..., None, None]

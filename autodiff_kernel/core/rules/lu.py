@@ -10,6 +10,7 @@ from ..errors import explain
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..tensor import Tensor, wrap
+from .dims import product
 from .einsum import unit
 from .indexing import getitem
 from .linalg import check_matrix, mH, mT, triangular_row, tril, triu
@@ -25,7 +26,7 @@ def factor(a: Any) -> tuple[Any, Any]:
     """L and U in one matrix, and with which row each row was exchanged (counted from 1)."""
     m, n = a.shape[-2:]
     k = min(m, n)
-    lu = a.copy().reshape((-1, m, n))
+    lu = a.copy().reshape((product(a.shape[:-2]), m, n))
     count = lu.shape[0]
     pivots = devices.zeros((count, k), np.int32, like=a)
     each = devices.arange(count, dtype=np.int64, like=a)
@@ -43,7 +44,7 @@ def factor(a: Any) -> tuple[Any, Any]:
 
 def _permutation(like: Any, pivots: Any, p: int) -> Any:
     """The matrix P of A = P·L·U, of size p, in the dtype of `like`."""
-    rows = pivots.reshape((-1, pivots.shape[-1]))
+    rows = pivots.reshape((product(pivots.shape[:-1]), pivots.shape[-1]))
     count, k = rows.shape
     each = devices.arange(count, dtype=np.int64, like=like)
     order = np.broadcast_to(devices.arange(p, dtype=np.int64, like=like), (count, p)).copy()
@@ -57,7 +58,7 @@ def _permutation(like: Any, pivots: Any, p: int) -> Any:
     return out.reshape((*pivots.shape[:-1], p, p))
 
 
-permutation = Op(
+permutation: Op = Op(
     "lu_permutation", _permutation, params=True, doc="The permutation matrix of an LU factorisation."
 )
 
@@ -127,7 +128,7 @@ def _tangent(ts: Any, n: Any) -> Any:
     return whole, None
 
 
-lu_factor_row = Op(
+lu_factor_row: Op = Op(
     "linalg_lu_factor", lambda a, p: factor(a), a=_rule, reads=("y",), jvp=_tangent, params=True, outputs=True,
     node="LinalgLuFactorExBackward0", symbol="LU", partials=("P L⁻ᵀ(tril(Lᵀ gL) + triu(gU Uᵀ))U⁻ᵀ",),
     latex=r"\mathrm{{LU}}({a})", doc="The factors of P·L·U with L and U in one matrix, and the exchanged rows.",

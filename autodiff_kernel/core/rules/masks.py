@@ -33,7 +33,7 @@ def _filler(g: Any, n: Any) -> Any:
 
 
 # p is (name of the node, dtypes to cast the second input's cotangent (to, from) or None)
-masked_fill_row = Op(
+masked_fill_row: Op = Op(
     "masked_fill", _masked_fill, a=lambda g, n: where(n.c, 0, g), b=_filler, reads=("c", "c"), mode="joint",
     params=True, spreads=True, node=lambda p: p[0], symbol="mask←",
     partials=("0 where masked, else 1", "1 where masked, else 0"),
@@ -110,7 +110,7 @@ def _unselected(g: Any, n: Any) -> Any:
     return out if n.sa == shape else unbroadcast(out, n.sa)
 
 
-masked_select_row = Op(
+masked_select_row: Op = Op(
     "masked_select", _masked_select, a=_unselected, reads=("b",), mode="linear", symbol="mask[ ]",
     partials=("1 where masked, else 0",), latex="{a}_{{{b}}}", doc="The elements where the mask holds, in one row.",
 )  # fmt: skip
@@ -171,17 +171,17 @@ def _count(shape: tuple[int, ...]) -> int:
     return count
 
 
-masked_scatter_row = Op(
+masked_scatter_row: Op = Op(
     "masked_scatter", _masked_scatter, a=lambda g, n: where(n.c, 0, g), b=lambda g, n: to_source(g, n.c, p=n.sb),
     reads=("c", "c"), mode="joint", symbol="mask[ ]←", partials=("0 where masked, else 1", "1 for those used"),
     latex="{a}_{{{c}}} \\gets {b}", doc="The first input, with the second one's elements where the mask holds.",
 )  # fmt: skip
-to_source = Op(
+to_source: Op = Op(
     "masked_scatter_backward", _to_source, a=lambda g, n: from_source(g, n.b), reads=("b",), mode="linear",
     params=True, symbol="mask[ ]", partials=("1 where masked",),
     doc="The elements where the mask holds, in another shape, then zeros.",
 )  # fmt: skip
-from_source = Op(
+from_source: Op = Op(
     "masked_scatter_of", _from_source, a=lambda g, n: to_source(g, n.b, p=n.sa), reads=("b",),
     mode="linear", symbol="mask[ ]←", partials=("1 for those used",),
     doc="Zeros, with the input's elements in order where the mask holds.",
@@ -226,7 +226,7 @@ def _nonzero(a: Any) -> Any:
     return np.stack(np.nonzero(a), 1)
 
 
-nonzero_row = Op(
+nonzero_row: Op = Op(
     "nonzero", _nonzero, symbol="≠0", doc="The indices of the elements that are not zero, one per row."
 )
 
@@ -247,6 +247,27 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
         return into(out, nonzero_row(input))
     raw = input.raw if input.raw.ndim else input.raw.reshape(1)
     return tuple(wrap(i) for i in np.nonzero(raw))
+
+
+@public(method=False)
+def unravel_index(indices: Tensor, shape: Any) -> Any:
+    """The indices along each dimension of a tensor of that shape, for numbers of elements of its flattened form.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.unravel_index(torch.tensor([0, 5]), (2, 3))
+    (tensor([0, 1]), tensor([0, 2]))
+    """
+    check_tensor("unravel_index", indices, "indices")
+    if indices.raw.dtype.kind not in "iu":
+        raise ValueError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    out, rest = [], indices.raw
+    for n in reversed(sizes):
+        out.append(wrap(settle(rest % n)))
+        rest = rest // n
+    return tuple(reversed(out))
 
 
 @public()

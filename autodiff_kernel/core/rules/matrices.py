@@ -18,7 +18,7 @@ from .lu import part
 from .norms import vector_norm
 from .orders import movedim
 from .shapes import reshape
-from .spectral import eigvalsh, svd, svdvals
+from .spectral import eigh, eigvalsh, svd, svdvals
 
 INF = float("inf")
 Lstsq = return_type("linalg_lstsq", "solution residuals rank singular_values")
@@ -218,7 +218,7 @@ def _pinv_tangent(ts: Any, n: Any) -> Any:
 
 
 # p is (atol, rtol)
-pinv_row = Op(
+pinv_row: Op = Op(
     "linalg_pinv", _pinv, a=_pinv_rule, reads=("ay",), jvp=_pinv_tangent, params=True, node="LinalgPinvBackward0",
     symbol="⁺", partials=("−{y}ᵀ g {y}ᵀ + …",), latex="{a}^+", doc="The pseudo-inverse of each matrix.",
 )  # fmt: skip
@@ -247,16 +247,22 @@ def pinv(
     absolute, relative = (x.tolist() if isinstance(x, Tensor) else x for x in (atol, rtol))
     if relative is None:
         relative = 0.0 if absolute else float(np.finfo(A.raw.dtype).eps) * max(A.raw.shape[-2:])
-    if isinstance(absolute, list) or isinstance(relative, list):
-        return into(out, _pinv_of_parts(A, atol, relative))
+    if hermitian or isinstance(absolute, list) or isinstance(relative, list):
+        return into(out, _pinv_of_parts(A, atol, relative, hermitian))
     return into(out, pinv_row(A, p=(float(absolute or 0.0), float(relative))))
 
 
-def _pinv_of_parts(A: Tensor, atol: Any, rtol: Any) -> Tensor:
-    """With limits that are tensors: by way of the singular values."""
-    u, s, vh = svd(A, full_matrices=False)
-    limit = limits(s, A, atol, wrap(devices.asarray(rtol, A.raw.dtype, like=A.raw)))
-    keep = s > limit
+def _pinv_of_parts(A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor:
+    """With limits that are tensors, or for symmetric matrices: by way of the singular values or eigenvalues."""
+    if hermitian:
+        s, u = eigh(A)
+        vh = mH(u)
+    else:
+        u, s, vh = svd(A, full_matrices=False)
+    size = s.abs()
+    largest = size.amax(-1, keepdim=True) if s.shape[-1] else size
+    relative = wrap(devices.asarray(rtol, A.raw.dtype, like=A.raw))
+    keep = size > limits(largest, A, atol, relative)
     inverse = TABLE["where"](keep, 1 / TABLE["where"](keep, s, 1.0), 0.0)
     result: Tensor = (mH(vh) * as_row(inverse)) @ mH(u)
     return result
@@ -331,8 +337,7 @@ def matrix_power(A: Tensor, n: int, *, out: Any = None) -> Tensor:
             f"linalg.matrix_power: A must be batches of square matrices, but they are {rows} by {columns} matrices",
         )
     if n == 0:
-        one = unit(A, p=rows)
-        return into(out, TABLE["clone"](TABLE["expand"](one, p=A.raw.shape)))
+        return into(out, TABLE["zero"](A) + unit(A, p=rows))
     base: Any = inv(A) if n < 0 else A
     n, result = abs(n), None
     while n:  # square and multiply
@@ -378,7 +383,7 @@ def _derivative(x: Any, t: Any) -> Any:
     return part(exp_row(block), (0, n), (n, 2 * n))
 
 
-exp_row = Op(
+exp_row: Op = Op(
     "linalg_matrix_exp", _exp, a=lambda g, n: _derivative(mH(n.a), g), reads=("a",),
     jvp=lambda ts, n: _derivative(n.a, ts[0]), params=True, symbol="exp",
     partials=("the upper right of exp [[{a}ᵀ, g], [0, {a}ᵀ]]",),
@@ -469,11 +474,10 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
             [1., 3., 9.]])
     """
     check_tensor("linalg.vander", x, "x")
-    if not x.raw.ndim:
-        raise RuntimeError("Expected dim > 0 but got 0-D")
-    count = x.raw.shape[-1] if N is None else N
+    count = (x.raw.shape[-1] if x.raw.ndim else 1) if N is None else N
     if count <= 1 and N is not None:
         raise RuntimeError(f"N must be greater than 1, but got {N}")
+    x = x if x.raw.ndim else reshape(x, p=(1,))
     column: Any = as_column(x)
     steps = [column**0]
     for _ in range(count - 1):

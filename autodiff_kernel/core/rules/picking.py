@@ -34,7 +34,7 @@ def _pack(*indices: Any) -> Any:
         ) from None
 
 
-pack = Op("pack_index", _pack, symbol="(,)", doc="Several index tensors, broadcast and stacked into one.")
+pack: Op = Op("pack_index", _pack, symbol="(,)", doc="Several index tensors, broadcast and stacked into one.")
 
 
 def spot(b: Any, pattern: tuple[bool, ...], packed: bool) -> Any:
@@ -66,12 +66,12 @@ def gathered(g: Any, b: Any, p: Any) -> Any:
 
 
 # p is (where index arrays stand among whole dimensions, whether the second input is several of them stacked)
-index_row = Op(
+index_row: Op = Op(
     "index", chosen, a=lambda g, n: index_back(g, n.b, p=(n.p, n.sa)), reads=("b",), mode="linear", params=True,
     symbol="[ ]", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
     doc="The elements that an index tensor or a mask chooses.",
 )  # fmt: skip
-index_back = Op(
+index_back: Op = Op(
     "index_back", gathered, a=lambda g, n: index_row(g, n.b, p=n.p[0]), reads=("b",), mode="linear", params=True,
     node="IndexPutBackward0", symbol="[ ]ᵀ", partials=("1",),
     doc="Zeros, with each element added where an index tensor says.",
@@ -160,7 +160,7 @@ def _kept(g: Any, n: Any) -> Any:
 
 
 # p is (pattern, packed, accumulate), as for index
-index_put_row = Op(
+index_put_row: Op = Op(
     "index_put", _written, a=_kept, b=lambda g, n: index_row(g, n.c, p=n.p[:2]), reads=("c", "c"), mode="joint",
     params=True, spreads=True, symbol="[ ]←", partials=("0 where written, else 1", "1 where written"),
     latex="{a}_{{{c}}} \\gets {b}", doc="The first tensor with the second one's elements where an index says.",
@@ -219,7 +219,7 @@ def along(dim: int) -> tuple[tuple[bool, ...], bool]:
     return (*[False] * dim, True), False
 
 
-index_select_row = Op(
+index_select_row: Op = Op(
     "index_select", lambda a, b, p: a.take(b, p), a=lambda g, n: index_back(g, n.b, p=(along(n.p), n.sa)), reads=("b",),
     mode="linear", params=True, symbol="[ ]", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
     doc="The parts along a dimension that an index tensor chooses.",
@@ -240,7 +240,7 @@ def _index_added(g: Any, n: Any) -> Any:
 
 
 # p is (dimension, alpha)
-index_add_row = Op(
+index_add_row: Op = Op(
     "index_add", _index_add, a=lambda g, n: g, b=_index_added, reads=("", "c"), mode="joint", params=True,
     symbol="[ ]+=", partials=("1", "alpha where chosen"), latex="{a}_{{{c}}} \\mathrel{{+}}= {b}",
     doc="The first input, with the second one's parts added where an index says.",
@@ -257,7 +257,7 @@ def _not_copied(g: Any, n: Any) -> Any:
     return index_put_row(g, 0, n.c, p=(*along(n.p), False))
 
 
-index_copy_row = Op(
+index_copy_row: Op = Op(
     "index_copy", _index_copy, a=_not_copied, b=lambda g, n: index_select_row(g, n.c, p=n.p), reads=("c", "c"),
     mode="joint", params=True, symbol="[ ]←", partials=("0 where written, else 1", "1 where written"),
     latex="{a}_{{{c}}} \\gets {b}", doc="The first input, with the second one's parts where an index says.",
@@ -416,7 +416,7 @@ def _marks(c: Any, p: Any) -> Any:
 
 
 # p is (size of the dimension, how many dimensions follow it)
-marks = Op("index_marks", _marks, params=True, doc="A mask that is True where an index says.")
+marks: Op = Op("index_marks", _marks, params=True, doc="A mask that is True where an index says.")
 
 
 @public(inplace=True)
@@ -453,7 +453,7 @@ def _taken(g: Any, n: Any) -> Any:
     return TABLE["reshape"](index_back(g, n.b, p=(((True,), False), (size,))), p=n.sa)
 
 
-take_row = Op(
+take_row: Op = Op(
     "take", lambda a, b: a.take(b), a=_taken, reads=("b",), mode="linear", symbol="[ ]",
     partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}", doc="Elements by their number in the flattened tensor.",
 )  # fmt: skip
@@ -471,7 +471,7 @@ def _put(a: Any, b: Any, c: Any, p: Any) -> Any:
 
 
 # p: whether elements are added to what is there
-put_row = Op(
+put_row: Op = Op(
     "put", _put, a=lambda g, n: g if n.p else put_row(g, 0, n.c, p=False),
     b=lambda g, n: TABLE["reshape"](take_row(g, n.c), p=n.sb), reads=("c", "c"), mode="joint", params=True,
     symbol="[ ]←", partials=("0 where written, else 1", "1 where written"), latex="{a}_{{{c}}} \\gets {b}",

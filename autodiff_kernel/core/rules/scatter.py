@@ -9,7 +9,7 @@ from ..api import check_tensor, into, public
 from ..errors import explain
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .dims import wrap_dim
 from .forms import settle
 from .indexing import getitem_back
@@ -109,25 +109,25 @@ def source_part(g: Any, n: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------ rows
 # p is the dimension
-gather_row = Op(
+gather_row: Op = Op(
     "gather", _gather, a=lambda g, n: gather_back(g, n.b, p=(n.p, n.sa)), reads=("b",), mode="linear", params=True,
     symbol="gather", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
     doc="For each place of the index, the element of the input at that index along a dimension.",
 )  # fmt: skip
-gather_back = Op(
+gather_back: Op = Op(
     "gather_backward", _gather_back, a=lambda g, n: gather_row(g, n.b, p=n.p[0]), reads=("b",), mode="linear",
     params=True, symbol="scatter +=", partials=("1 where chosen",),
     doc="Zeros, with each element added at its index along a dimension.",
 )  # fmt: skip
 # p is (dimension, whether the source is a number)
-scatter_row = Op(
+scatter_row: Op = Op(
     "scatter", _scatter, a=lambda g, n: scatter_row(g, 0, n.c, p=(n.p[0], True)),
     b=lambda g, n: source_part(gather_row(g, n.c, p=n.p[0]), n), reads=("c", "c"), mode="joint", params=True,
     node=lambda p: "ScatterBackward1" if p[1] else "ScatterBackward0", symbol="scatter",
     partials=("0 where written, else 1", "1 where written"), latex="{a}_{{{c}}} \\gets {b}",
     doc="The first input, with the second one's elements at the index along a dimension.",
 )  # fmt: skip
-scatter_add_row = Op(
+scatter_add_row: Op = Op(
     "scatter_add", _scatter_add, a=lambda g, n: g,
     b=lambda g, n: source_part(gather_row(g, n.c, p=n.p), n), reads=("", "c"), mode="joint", params=True,
     symbol="scatter +=", partials=("1", "1"), latex="{a}_{{{c}}} \\mathrel{{+}}= {b}",
@@ -141,7 +141,7 @@ def check_index(name: str, x: Tensor, dim: Any, index: Any, src: Any = None) -> 
     check_tensor(name, x)
     d = wrap_dim(dim, x.raw.ndim, name)
     check_tensor(name, index, "index", 3)
-    if index.raw.dtype.name not in ("int64", "int32"):
+    if index.raw.size and index.raw.dtype.name not in ("int64", "int32"):
         raise explain(
             RuntimeError,
             f"{name}(): Expected dtype int32/int64 for index",
@@ -157,6 +157,12 @@ def check_index(name: str, x: Tensor, dim: Any, index: Any, src: Any = None) -> 
             RuntimeError,
             f"Index tensor must have the same number of dimensions as {whose} tensor",
             f"The tensor has shape {list(a)}, the index {list(b)}.",
+        )
+    if src is not None and max(src.raw.ndim, 1) != max(len(b), 1):
+        raise explain(
+            RuntimeError,
+            "Index tensor must have the same number of dimensions as src tensor",
+            f"The index has shape {list(b)}, the source {list(src.raw.shape)}.",
         )
     for k, (m, n) in enumerate(zip(b, a)):
         if m > n and k != d and name == "gather":
@@ -301,6 +307,11 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         big, small = (*common[:d], a[d], *common[d + 1 :]), (*common[:d], b[d], *common[d + 1 :])
         input = input if big == a else TABLE["expand"](input, p=big)
         indices = indices if small == b else TABLE["expand"](indices, p=small)
+        raw = indices.raw
+        if (
+            isinstance(raw, ndarray) and raw.size and raw.min() < 0
+        ):  # from the end is allowed here, not in gather
+            indices = wrap(np.where(raw < 0, raw + a[d], raw))
     return into(out, gather(input, d, indices))
 
 
@@ -348,7 +359,7 @@ def _hot_rows(a: Any, p: int) -> Any:
     return (a.reshape((*a.shape, 1)) == columns).astype(np.int64)
 
 
-one_hot_row = Op(
+one_hot_row: Op = Op(
     "one_hot", _hot_rows, params=True, symbol="1-hot", doc="Numbers of classes as rows with a single 1."
 )
 

@@ -103,7 +103,7 @@ def _mean_counts(g: Any, c: Any, p: Any) -> Any:
     return out if shape else out.reshape(())[()]
 
 
-counts_row = Op(
+counts_row: Op = Op(
     "scatter_counts", _mean_counts, params=True, doc="How many elements meet at each place of a scatter."
 )
 

@@ -18,7 +18,7 @@ ndarray = np.ndarray
 # ------------------------------------------------------------------------------------------------ searchsorted
 def _search(a: Any, b: Any, p: Any) -> Any:
     right, dtype = p
-    side = "right" if right else "left"
+    side: Any = "right" if right else "left"
     if a.ndim == 1:
         return np.searchsorted(a, b, side=side).astype(dtype)
     out = devices.zeros(b.shape, dtype, like=b)
@@ -32,7 +32,7 @@ def _search(a: Any, b: Any, p: Any) -> Any:
     return below.sum(-1).astype(dtype)
 
 
-search_row = Op(
+search_row: Op = Op(
     "searchsorted", _search, params=True, symbol="bin", doc="Where values would go into sorted ones."
 )
 
@@ -121,7 +121,7 @@ def _isin(a: Any, b: Any, p: bool) -> Any:
     return ~found if p else found
 
 
-isin_row = Op("isin", _isin, params=True, symbol="∈", doc="Whether each element is one of the others.")
+isin_row: Op = Op("isin", _isin, params=True, symbol="∈", doc="Whether each element is one of the others.")
 
 
 @public(method=False)

@@ -103,17 +103,17 @@ def _kth_tangent(ts: Any, n: Any) -> Any:
 
 
 # p begins with the dimension
-sort_row = Op(
+sort_row: Op = Op(
     "sort", _sort, a=_back, reads=("y",), jvp=_tangent, params=True, outputs=True, symbol="sort",
     partials=("1 at the index it came from",), latex=r"\mathrm{{sort}}({a})",
     doc="The elements in order along a dimension, and the indices they had.",
 )  # fmt: skip
-topk_row = Op(
+topk_row: Op = Op(
     "topk", _top, a=_back, reads=("y",), jvp=_tangent, params=True, outputs=True, symbol="topk",
     partials=("1 at the index it came from",), latex=r"\mathrm{{topk}}({a})",
     doc="The k largest (or smallest) elements along a dimension, and their indices.",
 )  # fmt: skip
-kthvalue_row = Op(
+kthvalue_row: Op = Op(
     "kthvalue", _kth, a=_kth_back, reads=("y",), jvp=_kth_tangent, params=True, outputs=True, symbol="kthvalue",
     partials=("1 at the index it came from",), latex=r"{a}_{{(k)}}",
     doc="The k-th smallest element along a dimension, and its index.",
@@ -143,8 +143,6 @@ def sort(
     indices=tensor([1, 2, 0]))
     """
     check_tensor("sort", input)
-    if dim.__class__ is bool:  # sort(stable, dim, descending) in old positional calls
-        dim, descending = -1, dim
     d = wrap_dim(dim, input.raw.ndim, "sort")
     return named(Sorted, sort_row(input, p=(d, bool(descending))), out)
 

@@ -58,7 +58,7 @@ def gaps(w: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------ QR
-def _qr(a: Any, p: str) -> Any:
+def _qr(a: Any, p: Any) -> Any:
     if p == "r":
         from .. import device as devices
 
@@ -125,7 +125,7 @@ def _qr_tangent(ts: Any, n: Any) -> Any:
 
 
 # p is the mode
-qr_row = Op(
+qr_row: Op = Op(
     "linalg_qr", _qr, a=_qr_rule, reads=("y",), jvp=_qr_tangent, params=True, outputs=True, symbol="QR",
     partials=("(gQ + Q copyltu(R gRᵀ − gQᵀ Q)) R⁻ᵀ",), latex=r"\mathrm{{QR}}({a})",
     doc="An orthogonal matrix and an upper triangle whose product is the input.",
@@ -163,7 +163,7 @@ def old_qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------ eigh
-def _eigh(a: Any, p: str) -> Any:
+def _eigh(a: Any, p: Any) -> Any:
     try:
         return tuple(np.linalg.eigh(a, p))
     except np.linalg.LinAlgError as error:
@@ -185,7 +185,7 @@ def _eigh_tangent(ts: Any, n: Any) -> Any:
 
 
 # p is the triangle that is read
-eigh_row = Op(
+eigh_row: Op = Op(
     "linalg_eigh", _eigh, a=_eigh_rule, reads=("y",), jvp=_eigh_tangent, params=True, outputs=True, symbol="eigh",
     partials=("V(diag(gλ) + (Vᵀ gV)/(λj − λi))Vᵀ",), latex=r"\mathrm{{eigh}}({a})",
     doc="Eigenvalues and orthonormal eigenvectors of a symmetric matrix.",
@@ -292,7 +292,7 @@ def _eig_tangent(ts: Any, n: Any) -> Any:
 
 
 # p: whether the input is real
-eig_row = Op(
+eig_row: Op = Op(
     "linalg_eig", _eig, a=_eig_rule, reads=("y",), jvp=_eig_tangent, params=True, outputs=True, symbol="eig",
     partials=("V⁻ᵀ diag(gλ) Vᵀ + …",), latex=r"\mathrm{{eig}}({a})", doc="Eigenvalues and eigenvectors of a matrix.",
 )  # fmt: skip
@@ -379,7 +379,7 @@ def _svd_tangent(ts: Any, n: Any) -> Any:
 
 
 # p: whether U and Vᴴ are square
-svd_row = Op(
+svd_row: Op = Op(
     "linalg_svd", _svd, a=_svd_rule, reads=("y",), jvp=_svd_tangent, params=True, outputs=True, symbol="SVD",
     partials=("U(skew(Uᵀ gU)/E·S + S·skew(Vᵀ gV)/E + diag(gS))Vᵀ",), latex=r"\mathrm{{svd}}({a})",
     doc="Orthonormal columns, singular values and orthonormal rows whose product is the input.",

@@ -46,7 +46,8 @@ def _sum_row(
         y = product(b, c)
         if alpha != 1:
             y = y * alpha
-        return y if beta == 0 else y + a if beta == 1 else y + a * beta
+        y = y if beta == 0 else y + a if beta == 1 else y + a * beta
+        return y if y.dtype.kind == "f" else y.astype(a.dtype)
 
     def jvp(ts: Any, n: Any) -> Any:
         beta, alpha = n.p
@@ -126,7 +127,11 @@ def _checked(
             )  # fmt: skip
             raise other_dtypes(a.raw, b.raw, text)
     if xs[0].raw.dtype.kind in "iub" and (isinstance(beta, float) or isinstance(alpha, float)):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+        if name not in ("addbmm", "baddbmm"):
+            raise RuntimeError(
+                "For integral input tensors, argument alpha must not be a floating point number."
+            )
+        beta, alpha = int(beta), int(alpha)
     result = shape(xs[1].raw.shape, xs[2].raw.shape)
     if isinstance(result, tuple):
         check_sizes(result, xs[0].raw.shape)

@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from .dims import product, wrap_dim
 from .orders import permute_row
 from .products import conj, dot, matmul, mm, other_dtypes
+from .reductions import sum_row
 from .shapes import reshape, unsafe_view
 
 
@@ -72,6 +73,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     check_tensor("tensordot", a, "a")
     check_tensor("tensordot", b, "b", 2)
     first, second = _pairs(a, b, dims)
+    for i, j in zip(first, second):  # a dimension of size 1 stands for a constant one
+        if a.raw.shape[i] == 1 != b.raw.shape[j]:
+            b = sum_row(b, p=((j,), True))
+        elif b.raw.shape[j] == 1 != a.raw.shape[i]:
+            a = sum_row(a, p=((i,), True))
     sa, sb = a.raw.shape, b.raw.shape
     left = [d for d in range(len(sa)) if d not in first]
     right = [d for d in range(len(sb)) if d not in second]
@@ -108,7 +114,7 @@ def _pairs(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
     first = [wrap_dim(d, n, "tensordot") for d in given[0]]
     second = [wrap_dim(d, m, "tensordot") for d in given[1]]
     for i, j in zip(first, second):
-        if a.raw.shape[i] != b.raw.shape[j]:
+        if a.raw.shape[i] != b.raw.shape[j] and 1 not in (a.raw.shape[i], b.raw.shape[j]):
             raise explain(
                 RuntimeError,
                 f"contracted dimensions need to match, but first has size {a.raw.shape[i]} in dim {i - n} and second "
@@ -143,7 +149,7 @@ def _cross(a: Any, b: Any, p: int) -> Any:
 
 
 # p is the dimension, counted from the end
-cross_row = Op(
+cross_row: Op = Op(
     "linalg_cross", _cross, a=lambda g, n: unbroadcast(conj(cross_row(conj(n.b), g, p=n.p)), n.sa),
     b=lambda g, n: unbroadcast(conj(cross_row(g, conj(n.a), p=n.p)), n.sb), reads=("b", "a"), mode="linear",
     params=True, symbol="×", partials=("{b} ×", "× {a}"), latex=r"{a} \times {b}",
@@ -206,7 +212,7 @@ def _trace_back(g: Any, n: Any) -> Any:
     return TABLE["diagonal_backward"](line, p=((0, 0, 1), n.sa))
 
 
-trace_row = Op(
+trace_row: Op = Op(
     "trace", _trace, a=_trace_back, mode="linear", params=True, symbol="tr", partials=("the unit matrix",),
     latex=r"\mathrm{{tr}}({a})", doc="The sum of the diagonal of a matrix.",
 )  # fmt: skip

@@ -27,7 +27,7 @@ def _zero(a: Any) -> Any:
     return np.zeros_like(a) if a.ndim or not isinstance(a, generic) else a.dtype.type(0)
 
 
-zero = Op("zero", _zero, a=lambda g, n: zero(g), mode="elementwise", symbol="0", partials=("0",), latex="0",
+zero: Op = Op("zero", _zero, a=lambda g, n: zero(g), mode="elementwise", symbol="0", partials=("0",), latex="0",
           doc="Zeros in the place of the elements.")  # fmt: skip
 
 
@@ -43,16 +43,16 @@ def _recast(g: Any, n: Any) -> Any:
 
 
 # p is None, or (the second input's dtype, the first's) where they differ
-copy_row = Op(
+copy_row: Op = Op(
     "copy", lambda a, b, p: stretched(a, b), a=lambda g, n: zero(g), b=_recast, mode="joint", params=True, spreads=True,
     node="CopyBackwards", symbol="←", partials=("0", "1"), latex="{b}", doc="The tensor overwritten with another.",
 )  # fmt: skip
-fill_row = Op(
+fill_row: Op = Op(
     "fill", lambda a, b, p: stretched(a, b), a=lambda g, n: zero(g), b=_recast, mode="joint", params=True, spreads=True,
     node="FillBackward3", symbol="←", partials=("0", "1"), latex="{b}",
     doc="The tensor with every element overwritten by a 0-d tensor.",
 )  # fmt: skip
-fill_number = Op(
+fill_number: Op = Op(
     "fill_number", lambda a, b: stretched(a, b), a=lambda g, n: zero(g), jvp=lambda ts, n: zero(ts[0]),
     node="FillBackward2", symbol="←", partials=("0",), latex="{b}",
     doc="The tensor with every element overwritten by a number.",
