@@ -17,7 +17,6 @@ from typing import Any
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
-
 from test_nbval import judge
 
 from autodiff_kernel.handout import student
