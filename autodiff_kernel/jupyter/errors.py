@@ -4,7 +4,6 @@ Any exception may carry an `.explanation` (see `autodiff_kernel.core.errors`); a
 IPython, because they go to the shell's own `showtraceback` with their arguments untouched.
 """
 
-import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -78,6 +77,8 @@ def _usage(shell: Any, value: Any) -> None:
     lines = [f"UsageError: {value}"]
     unknown = re.match(r"(?:Line magic function|Cell magic) `(%%?)(\w+)` not found\.$", str(value))
     if unknown:
+        import difflib
+
         kind = "cell" if unknown[1] == "%%" else "line"
         close = difflib.get_close_matches(unknown[2], list(shell.magics_manager.magics[kind]), n=1)
         lines += [f"Did you mean {unknown[1]}{name}?" for name in close]

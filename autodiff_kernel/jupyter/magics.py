@@ -1,7 +1,6 @@
 """The magics: each reads its line and calls one public function of `autodiff_kernel.views` or of the engine."""
 
 import ast
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -290,6 +289,8 @@ def _unquote(text: str) -> str:
 
 def _did_you_mean(name: str, names: Mapping[str, Any]) -> str:
     """What to add to a complaint about an unknown name."""
+    import difflib
+
     close = difflib.get_close_matches(name, [n for n in names if not n.startswith("_")], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
