@@ -6,6 +6,7 @@ from . import (
     arithmetic as arithmetic,
     bitwise as bitwise,
     casting as casting,
+    cholesky as cholesky,
     comparison as comparison,
     complexes as complexes,
     counting as counting,

@@ -474,7 +474,7 @@ def quick_put(x: Tensor, index: Any, value: Any) -> bool:
         return False
     kind = index.__class__
     if kind is Tensor:
-        if 0 in raw.strides or not plain_index(index.raw, raw) or getattr(source, "ndim", 0):
+        if 0 in raw.strides or not plain_index(index.raw, raw) or np.ndim(source):
             return False
         part, where = raw, index.raw
     else:
@@ -484,7 +484,7 @@ def quick_put(x: Tensor, index: Any, value: Any) -> bool:
         part, where = raw[index if Ellipsis in index else (*index, ...)], ...
         if (
             0 in part.strides
-            or getattr(source, "ndim", 0)
+            or np.ndim(source)
             and (
                 source.shape != part.shape
                 or source.__class__ is not ndarray

@@ -1,7 +1,7 @@
-"""Linear algebra: inverse, determinant, systems of equations, Cholesky.
+"""Linear algebra: inverse, determinant, systems of equations.
 
 Rules are written with operators and other rows, so that they hold to any order; the formulas are those of
-M. Giles, "Collected matrix derivative results" (2008), and of I. Murray (2016) for the Cholesky factor.
+M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008).
 """
 
 from typing import Any
@@ -30,7 +30,6 @@ class _LinAlgError(RuntimeError):
 LinAlgError = _LinAlgError
 InvEx = return_type("linalg_inv_ex", "inverse info")
 SolveEx = return_type("linalg_solve_ex", "result info")
-CholeskyEx = return_type("linalg_cholesky_ex", "L info")
 Slogdet = return_type("linalg_slogdet", "sign logabsdet")
 OldSlogdet = return_type("slogdet", "sign logabsdet")
 Triangular = return_type("triangular_solve", "solution cloned_coefficient")
@@ -486,134 +485,3 @@ def old_triangular_solve(
     check_matrix("triangular_solve", b, "b")
     x = triangular_row(mT(A) if transpose else A, b, p=(bool(upper) != bool(transpose), bool(unitriangular)))
     return Triangular((x, TABLE["clone"](A)))
-
-
-# ------------------------------------------------------------------------------------------------ Cholesky
-def _cholesky(a: Any, p: Any) -> Any:
-    try:
-        return np.linalg.cholesky(np.tril(a) + mH(np.tril(a, -1)))  # only the lower triangle counts
-    except np.linalg.LinAlgError:
-        raise not_positive(a) from None
-
-
-def not_positive(raw: Any) -> _LinAlgError:
-    for number, matrix in one_by_one(raw):
-        k = bad_minor(matrix)
-        if k:
-            return explain(
-                _LinAlgError,
-                f"linalg.cholesky: {batch_text(number)}The factorization could not be completed because the input is "
-                f"not positive-definite (the leading minor of order {k} is not positive-definite).",
-                "Only symmetric matrices with positive eigenvalues have a Cholesky factor.",
-                "add a small multiple of the unit matrix if it is only just not positive.",
-            )
-    return explain(_LinAlgError, "linalg.cholesky: the input is not positive-definite.")
-
-
-def bad_minor(matrix: Any) -> int:
-    """The order of the first leading minor that is not positive definite; 0 if there is none."""
-    for k in range(1, len(matrix) + 1):
-        part = matrix[:k, :k]
-        try:
-            np.linalg.cholesky(np.tril(part) + np.tril(part, -1).T.conj())
-        except np.linalg.LinAlgError:
-            return k
-    return 0
-
-
-def half_triangle(x: Any) -> Any:
-    """The lower triangle with half the diagonal."""
-    return tril(x) - x * unit(x, p=x.shape[-1]) * 0.5
-
-
-def _cholesky_rule(g: Any, n: Any) -> Any:
-    lh, p = mH(n.y), (True, False)
-    inner = triangular_row(lh, half_triangle(lh @ g), p=p)
-    full = mH(triangular_row(lh, mH(inner), p=p))
-    return (full + mH(full)) * 0.5
-
-
-def _cholesky_tangent(ts: Any, n: Any) -> Any:
-    p = (False, False)
-    inner = mH(triangular_row(n.y, mH(triangular_row(n.y, ts[0], p=p)), p=p))
-    return n.y @ half_triangle(inner)
-
-
-cholesky_row: Op = Op(
-    "linalg_cholesky", _cholesky, a=_cholesky_rule, reads=("y",), jvp=_cholesky_tangent, params=True,
-    node="LinalgCholeskyExBackward0", symbol="chol", partials=("½ {y}⁻ᵀ(Φ + Φᵀ){y}⁻¹ with Φ = tril({y}ᵀg)",),
-    latex=r"\mathrm{{chol}}({a})", doc="The lower triangular factor L of a positive-definite matrix L·Lᵀ.",
-)  # fmt: skip
-
-
-def cholesky(A: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
-    """The lower triangular L with L·Lᵀ = A, for symmetric positive-definite matrices (its transpose if `upper`).
-
-    Raises LinAlgError for a matrix that is not positive definite.
-
-    >>> import autodiff_kernel as torch
-    >>> torch.linalg.cholesky(torch.tensor([[4., 2.], [2., 5.]]))
-    tensor([[2., 0.],
-            [1., 2.]])
-    """
-    check_square("linalg.cholesky", A)
-    factor = cholesky_row(mH(A) if upper else A)
-    return into(out, mH(factor) if upper else factor)
-
-
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """`cholesky`, and for each matrix 0 or the order of the minor that is not positive: (L, info).
-
-    >>> import autodiff_kernel as torch
-    >>> torch.linalg.cholesky_ex(torch.tensor([[-1.]])).info
-    tensor(1, dtype=torch.int32)
-    """
-    from ..tensor import wrap
-
-    check_square("linalg.cholesky", A)
-    numbers = np.array([bad_minor(m) for _, m in one_by_one(A.raw)], np.int32).reshape(A.raw.shape[:-2])
-    if numbers.any() and check_errors:
-        raise not_positive(A.raw)
-    info: Any = wrap(devices.asarray(numbers, np.int32, like=A.raw))
-    if not numbers.any():
-        return CholeskyEx((cholesky(A, upper=upper), info))
-    ok = (info == 0).to(A.dtype)[..., None, None]
-    safe = A * ok + unit(A, p=A.raw.shape[-1]) * (1 - ok)
-    return CholeskyEx((cholesky(safe, upper=upper) / ok, info))
-
-
-@public("cholesky")
-def old_cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The Cholesky factor; see linalg.cholesky.
-
-    >>> import autodiff_kernel as torch
-    >>> torch.cholesky(torch.tensor([[4.]]))
-    tensor([[2.]])
-    """
-    return cholesky(input, upper=upper, out=out)
-
-
-@public()
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The solution X of A X = B, given the Cholesky factor L of A.
-
-    >>> import autodiff_kernel as torch
-    >>> torch.cholesky_solve(torch.tensor([[8.]]), torch.tensor([[2.]]))
-    tensor([[2.]])
-    """
-    check_matrix("cholesky_solve", B, "b")
-    check_square("cholesky_solve", L)
-    first = triangular_row(mH(L) if upper else L, B, p=(False, False))
-    return into(out, triangular_row(L if upper else mH(L), first, p=(True, False)))
-
-
-@public()
-def cholesky_inverse(L: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The inverse of A, given its Cholesky factor L.
-
-    >>> import autodiff_kernel as torch
-    >>> torch.cholesky_inverse(torch.tensor([[2.]]))
-    tensor([[0.2500]])
-    """
-    check_square("cholesky_inverse", L)
-    return cholesky_solve(unit(L, p=L.raw.shape[-1]), L, upper, out=out)
