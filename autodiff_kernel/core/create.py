@@ -4,7 +4,8 @@ Counted sequences (arange, linspace, eye) are in sequences.py, the old typed con
 """
 
 import warnings
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,9 @@ def home_of(device: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------ from data
 @export
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested sequences of any kind, arrays.
 
     Python floats give the default dtype (float32), ints int64, bools bool; arrays keep their dtype.  Raises ValueError
@@ -64,7 +67,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     >>> torch.tensor([[1, 2], [3, 4]])
     tensor([[1, 2],
             [3, 4]])
-    """  # fmt: skip
+    """
     kind = data.__class__
     if dtype is None and device is None and (kind is list or kind is float):
         # numbers as they stand in most code: the same result without looking at every case
@@ -95,7 +98,11 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     dtype = as_dtype(dtype, "as_tensor")
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)  # type: ignore[attr-defined,no-any-return]
-    if isinstance(data, ndarray) and (dtype is None or data.dtype == dtype.np) and home_of(device) is devices.CPU:
+    if (
+        isinstance(data, ndarray)
+        and (dtype is None or data.dtype == dtype.np)
+        and home_of(device) is devices.CPU
+    ):
         return from_numpy(data)
     return made(to_raw(data, dtype, device))
 
@@ -117,7 +124,9 @@ def asarray(
         shared = as_tensor(obj, dtype, device)
         same = shared is obj or isinstance(obj, ndarray) and shared.raw is obj
         if not same and copy is False:
-            raise ValueError("can't alias tensor with the dtype or device asked for: a copy is needed, and copy=False")
+            raise ValueError(
+                "can't alias tensor with the dtype or device asked for: a copy is needed, and copy=False"
+            )
         out = shared.clone() if copy and same else shared  # type: ignore[attr-defined]
         if isinstance(obj, Tensor) and obj.node is not None and not requires_grad:
             return out.detach() if out is not obj else obj
@@ -140,7 +149,8 @@ def from_numpy(array: Any) -> Tensor:
     check_array(array)
     if not array.flags.writeable:
         warnings.warn(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writing to this "
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+            "Writing to this "
             "tensor will fail; copy the array first (array.copy()) to protect its data or make it writable.",
             UserWarning,
             stacklevel=2,
@@ -166,20 +176,24 @@ def frombuffer(
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} "
+            "bytes) minus 1"
         )
     if count > 0 and offset + count * size > length:
         raise ValueError(
-            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual "
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be "
+            "greater than actual "
             f"buffer length ({length} bytes)"
         )
     if count < 0 and (length - offset) % size:
         raise ValueError(
-            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})"
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({size})"
         )
     if memory.readonly:
         warnings.warn(
-            "The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to this tensor "
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing "
+            "to this tensor "
             "will fail; copy the buffer first to protect its data or make it writable.",
             UserWarning,
             stacklevel=2,
@@ -205,7 +219,9 @@ def shape_of(size: Any, name: str) -> tuple[int, ...]:
             out.append(n)
             continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
-            raise TypeError(f"{name}(): argument 'size' (position {i + 1}) must be tuple of ints, not {type(n).__name__}")
+            raise TypeError(
+                f"{name}(): argument 'size' (position {i + 1}) must be tuple of ints, not {type(n).__name__}"
+            )
         n = int(n)
         if n < 0:
             if name == "zeros":
@@ -223,8 +239,10 @@ def np_dtype(dtype: Any, function: str) -> Any:
 def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> None:
     on_cpu = getattr(np, name)
 
-    def function(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-                 requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None, **named: Any) -> Any:  # fmt: skip
+    def function(
+        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None, **named: Any,
+    ) -> Any:  # fmt: skip
         if "size" in named and not size:
             size = (named.pop("size"),)
         if named:
@@ -232,35 +250,51 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         shape, d = shape_of(size, name), np_dtype(dtype, name)
-        if device is None and shape and devices.default_device() is devices.CPU:  # where most tensors are made
+        if (
+            device is None and shape and devices.default_device() is devices.CPU
+        ):  # where most tensors are made
             raw = on_cpu(shape, d)
         else:
             raw = maker(shape, d, device=home_of(device))
         result = made(raw, requires_grad)
         return result if out is None else into(out, result)
 
-    def like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-             memory_format: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    def like(
+        input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+        memory_format: Any = None, pin_memory: bool = False,
+    ) -> Tensor:  # fmt: skip
         check_tensor(f"{name}_like", input)
         d = input.raw.dtype if dtype is None else np_dtype(dtype, f"{name}_like")
         home = input.device if device is None else devices.parse(device)
         return made(maker(input.raw.shape, d, device=home), requires_grad)
 
-    def new_(self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-             pin_memory: bool = False, **named: Any) -> Tensor:  # fmt: skip
+    def new_(
+        self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False, pin_memory: bool = False, **named: Any,
+    ) -> Tensor:  # fmt: skip
         if "size" in named and not size:
             size = (named["size"],)
         d = self.raw.dtype if dtype is None else np_dtype(dtype, f"new_{name}")
         home = self.device if device is None else devices.parse(device)
         return made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad)
 
-    export(function, name, f"A tensor of the given size, {what}.\n\n>>> import autodiff_kernel as torch\n{example}")
+    export(
+        function,
+        name,
+        f"A tensor of the given size, {what}.\n\n>>> import autodiff_kernel as torch\n{example}",
+    )
     export(like, f"{name}_like", f"A tensor of the shape, dtype and device of `input`, {what}.")
-    new_.__name__, new_.__doc__ = f"new_{name}", f"A tensor of the given size and of this tensor's dtype and device, {what}."
+    new_.__name__ = f"new_{name}"
+    new_.__doc__ = f"A tensor of the given size and of this tensor's dtype and device, {what}."
     attach(f"new_{name}", new_)
 
 
-_sized("zeros", devices.zeros, "filled with 0", ">>> torch.zeros(2, 3)\ntensor([[0., 0., 0.],\n        [0., 0., 0.]])")
+_sized(
+    "zeros",
+    devices.zeros,
+    "filled with 0",
+    ">>> torch.zeros(2, 3)\ntensor([[0., 0., 0.],\n        [0., 0., 0.]])",
+)
 _sized("ones", devices.ones, "filled with 1", ">>> torch.ones(3)\ntensor([1., 1., 1.])")
 _sized("empty", devices.empty, "not initialised", ">>> torch.empty(2, 3).shape\ntorch.Size([2, 3])")
 
@@ -274,7 +308,9 @@ def fill_number(value: Any, function: str) -> Any:
         return value
     if isinstance(value, generic):
         return value.item()
-    raise TypeError(f"{function}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    raise TypeError(
+        f"{function}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+    )
 
 
 def filled(shape: tuple[int, ...], value: Any, dtype: Any, home: Any, requires_grad: bool) -> Tensor:
@@ -294,7 +330,9 @@ def full(
     tensor([1.5000, 1.5000])
     """
     if not isinstance(size, (tuple, list)):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+        raise TypeError(
+            f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
+        )
     number = fill_number(fill_value, "full")
     d = as_dtype(dtype, "full") or (out.dtype if out is not None else dtypes.number_dtype(number))
     result = filled(shape_of((size,), "full"), number, d, home_of(device), requires_grad)
@@ -374,7 +412,9 @@ def empty_strided(
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    return strided("empty_strided", size, stride, np_dtype(dtype, "empty_strided"), home_of(device), requires_grad)
+    return strided(
+        "empty_strided", size, stride, np_dtype(dtype, "empty_strided"), home_of(device), requires_grad
+    )
 
 
 def new_empty_strided(

@@ -13,7 +13,7 @@ from . import dtype as dtypes
 from .errors import explain
 from .tensor import Tensor
 
-ndarray, generic = np.ndarray, np.generic
+generic = np.generic
 PLAIN = {bool, int, float, complex}
 PYTHON_TYPES = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
 
@@ -39,31 +39,36 @@ def to_raw(data: Any, dtype: Any = None, device: Any = None) -> Any:
         target = raw.dtype if dtype is None else dtype.np
         out = raw.astype(target) if raw.dtype != target else raw.copy() if raw.ndim else raw
         return out if device is None else devices.asarray(out, target, devices.parse(device))
-    if isinstance(data, (ndarray, generic)):
+    if isinstance(data, (np.ndarray, generic)):
         check_array(data)
         host: Any = np.array(data, data.dtype if dtype is None else dtype.np)
     else:
         host = from_python(data, dtype)
-    return devices.asarray(host, host.dtype, devices.default_device() if device is None else devices.parse(device))
+    return devices.asarray(
+        host, host.dtype, devices.default_device() if device is None else devices.parse(device)
+    )
 
 
 def check_array(array: Any) -> None:
     """PyTorch's errors for a NumPy array that no tensor can hold."""
     if not array.dtype.isnative:
         raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "given numpy array has byte order different from the native byte order. Conversion between "
+            "byte orders is "
             "currently not supported."
         )
     dtypes.of(array.dtype)
     if array.ndim and min(array.strides) < 0:
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides "
+            "are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
         )
 
 
 # ------------------------------------------------------------------------------------------------ Python data
-def from_python(data: Any, dtype: Any) -> ndarray:
+def from_python(data: Any, dtype: Any) -> Any:
     """A NumPy array of a Python number or of nested sequences."""
     kind = data.__class__
     if kind in PLAIN:
@@ -73,7 +78,7 @@ def from_python(data: Any, dtype: Any) -> ndarray:
         if collect_types(data, found):
             return from_numbers(data, found, dtype)
     if kind is range:
-        return cast(np.arange(data.start, data.stop, data.step, np.int64), dtype or dtypes.int64)
+        return cast(np.arange(data.start, data.stop, data.step, dtype=np.int64), dtype or dtypes.int64)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     if not is_sequence(data):
@@ -99,10 +104,10 @@ def collect_types(data: Any, found: set[type]) -> bool:
     if kinds <= PLAIN:
         found |= kinds
         return True
-    return kinds <= {list, tuple} and all([collect_types(x, found) for x in data])
+    return kinds <= {list, tuple} and all(collect_types(x, found) for x in data)
 
 
-def from_numbers(data: Any, found: set[type], dtype: Any) -> ndarray:
+def from_numbers(data: Any, found: set[type], dtype: Any) -> Any:
     """Nested lists of plain numbers, which NumPy reads at once."""
     default = dtypes.get_default_dtype()
     if not found:
@@ -117,7 +122,7 @@ def from_numbers(data: Any, found: set[type], dtype: Any) -> ndarray:
     try:
         if wide is np.float64 and target.is_floating_point:
             return np.array(data, target.np)
-        host = np.array(data, wide)
+        host: Any = np.array(data, wide)
     except OverflowError:
         if not (target.is_floating_point or target.is_complex):
             raise too_big() from None
@@ -133,10 +138,10 @@ def too_big() -> ValueError:
                    "use a floating dtype, for example dtype=torch.float64.")  # fmt: skip
 
 
-def cast(host: Any, target: dtypes.dtype) -> ndarray:
+def cast(host: Any, target: dtypes.dtype) -> Any:
     """Numbers that Python gave, in the dtype; RuntimeError where one does not fit."""
     if host.dtype == target.np:
-        return host  # type: ignore[no-any-return]
+        return host
     kind, into = host.dtype.kind, target.np.kind
     if kind == "O":  # an integer beyond 64 bits
         if into in "biu":
@@ -156,15 +161,21 @@ def check_range(host: Any, target: dtypes.dtype) -> None:
     limits = np.iinfo(target.np)
     low, high = host.min(), host.max()
     least = limits.min if limits.min else -limits.max  # negative numbers wrap in uint8, as in PyTorch
-    if not (float(low) >= least and float(high) <= limits.max) or host.dtype.kind == "f" and float(high) >= 2.0**63:
+    if (
+        not (float(low) >= least and float(high) <= limits.max)
+        or host.dtype.kind == "f"
+        and float(high) >= 2.0**63
+    ):
         raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
 
 
 # ------------------------------------------------------------------------------------------------ any sequences
 def is_sequence(x: Any) -> bool:
-    if isinstance(x, ndarray):
+    if isinstance(x, np.ndarray):
         return x.ndim > 0
-    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, Tensor))
+    return (
+        hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, Tensor))
+    )
 
 
 def sizes_of(data: Any) -> tuple[int, ...]:
@@ -208,7 +219,7 @@ def check_ragged(data: Any, sizes: tuple[int, ...], dim: int) -> None:
         check_ragged(x, sizes, dim + 1)
 
 
-def from_anything(data: Any, dtype: Any) -> ndarray:
+def from_anything(data: Any, dtype: Any) -> Any:
     """Nested sequences of any kind, with tensors, arrays and NumPy's numbers among them."""
     sizes = sizes_of(data)
     own = None
@@ -222,7 +233,9 @@ def from_anything(data: Any, dtype: Any) -> ndarray:
     own = dtypes.get_default_dtype() if own is None else own
     target = dtype or own
     try:
-        host = np.array(leaves, np.complex128 if own.is_complex else np.float64 if own.is_floating_point else None)
+        host = np.array(
+            leaves, np.complex128 if own.is_complex else np.float64 if own.is_floating_point else None
+        )
     except OverflowError:
         host = np.array(leaves, object)
     if not leaves:
@@ -245,7 +258,7 @@ def walk(data: Any) -> Any:
 def leaf_dtype(x: Any) -> dtypes.dtype:
     if isinstance(x, Tensor):
         return x.dtype
-    if isinstance(x, (generic, ndarray)):
+    if isinstance(x, (generic, np.ndarray)):
         return dtypes.of(x.dtype)
     if isinstance(x, (bool, int, float, complex)):
         return dtypes.number_dtype(x)
@@ -264,7 +277,7 @@ def number_of(x: Any) -> Any:
                 "use torch.stack(tensors), which also lets gradients through.",
             )
         return x.item()
-    return x.item() if isinstance(x, (generic, ndarray)) else x
+    return x.item() if isinstance(x, (generic, np.ndarray)) else x
 
 
 def unknown(x: Any) -> RuntimeError:

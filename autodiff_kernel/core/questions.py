@@ -117,7 +117,8 @@ def set_default_tensor_type(t: Any) -> None:
     >>> torch.set_default_tensor_type(torch.FloatTensor)
     """
     warnings.warn(
-        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
         UserWarning,
         stacklevel=2,

@@ -22,7 +22,9 @@ class ReturnType(tuple[Any, ...]):
     def __new__(cls, parts: Any) -> Any:
         made = tuple.__new__(cls, parts)
         if len(made) != len(cls._fields):
-            raise TypeError(f"{cls.__name__}() takes a {len(cls._fields)}-sequence ({len(made)}-sequence given)")
+            raise TypeError(
+                f"{cls.__name__}() takes a {len(cls._fields)}-sequence ({len(made)}-sequence given)"
+            )
         return made
 
     def __repr__(self) -> str:

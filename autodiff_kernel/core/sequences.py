@@ -20,14 +20,16 @@ def number(function: str, argument: str, position: int, x: Any) -> Any:
         if not x.raw.ndim:
             return x.item()
         raise RuntimeError(
-            f"{function} only supports 0-dimensional start and end tensors, but got {argument} with {x.raw.ndim} "
+            f"{function} only supports 0-dimensional start and end tensors, but got {argument} with "
+            f"{x.raw.ndim} "
             "dimension(s)."
         )
     if isinstance(x, np.generic):
         x = x.item()
     if not isinstance(x, (bool, int, float, complex)):
         raise TypeError(
-            f"{function}(): argument '{argument}' (position {position}) must be Number, not {type(x).__name__}"
+            f"{function}(): argument '{argument}' (position {position}) must be Number, not "
+            f"{type(x).__name__}"
         )
     return int(x) if x.__class__ is bool else x
 
@@ -96,13 +98,19 @@ def plainly(bounds: tuple[Any, ...]) -> bool:
     if len(bounds) == 1:
         usual = bounds[0].__class__ is int and bounds[0] >= 0
     else:
-        usual = len(bounds) == 2 and bounds[0].__class__ is bounds[1].__class__ is int and bounds[0] <= bounds[1]
+        usual = (
+            len(bounds) == 2 and bounds[0].__class__ is bounds[1].__class__ is int and bounds[0] <= bounds[1]
+        )
     return usual and devices.default_device() is devices.CPU and bounds[-1] < 2**63
 
 
 def ends(function: str, bounds: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any, Any]:
     """start, end and step from positional and named arguments."""
-    names = ["end"] if len(bounds) == 1 and "start" not in named and "end" not in named else ["start", "end", "step"]
+    names = (
+        ["end"]
+        if len(bounds) == 1 and "start" not in named and "end" not in named
+        else ["start", "end", "step"]
+    )
     if len(bounds) > 3:
         raise TypeError(f"{function}() takes 1 to 3 positional arguments but {len(bounds)} were given")
     given = dict(zip(names, bounds, strict=False))
@@ -136,7 +144,8 @@ def range(
     tensor([1., 2., 3.])
     """
     warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
         UserWarning,
         stacklevel=2,
@@ -155,7 +164,9 @@ def between(function: str, start: Any, end: Any, count: Any, dtype: Any) -> tupl
     """Evenly spaced numbers, on the CPU; from both ends towards the middle, as PyTorch computes them."""
     a, b = number(function, "start", 1, start), number(function, "end", 2, end)
     if count.__class__ is bool or not hasattr(count, "__index__"):
-        raise TypeError(f"{function}(): argument 'steps' (position 3) must be int, not {type(count).__name__}")
+        raise TypeError(
+            f"{function}(): argument 'steps' (position 3) must be int, not {type(count).__name__}"
+        )
     n = int(count)
     if n < 0:
         raise RuntimeError("number of steps must be non-negative")
@@ -203,14 +214,17 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     values, d = between("logspace", start, end, steps, dtype)
-    result = made(devices.asarray((base**values.astype(np.result_type(values, np.float64))).astype(d), d, home_of(device)), requires_grad)  # fmt: skip
+    powers = base ** values.astype(np.result_type(values, np.float64))
+    result = made(devices.asarray(powers.astype(d), d, home_of(device)), requires_grad)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------ matrices
 def extent(function: str, name: str, n: Any, position: int) -> int:
     if n.__class__ is bool or not hasattr(n, "__index__"):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {type(n).__name__}")
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be int, not {type(n).__name__}"
+        )
     return int(n)
 
 
@@ -231,24 +245,40 @@ def eye(
     for name, k in (("n", rows), ("m", columns)):
         if k < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")
-    result = made(devices.eye(rows, columns, dtype=np_dtype(dtype, "eye"), device=home_of(device)), requires_grad)
+    result = made(
+        devices.eye(rows, columns, dtype=np_dtype(dtype, "eye"), device=home_of(device)), requires_grad
+    )
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
-def _triangle(name: str, lower: bool, example: str) -> None:
-    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None, layout: Any = None) -> Tensor:  # fmt: skip
+def _triangle(name: str, side: str, find: Any, example: str) -> None:
+    def indices(
+        row: int,
+        col: int,
+        offset: int = 0,
+        *,
+        dtype: Any = dtypes.int64,
+        device: Any = None,
+        layout: Any = None,
+    ) -> Tensor:
         for label, k in (("row", row), ("col", col)):
             if k < 0:
                 raise RuntimeError(f"{label} must be non-negative, got{k}")
-        found = (np.tril_indices if lower else np.triu_indices)(row, offset, col)
         d = np_dtype(dtype, name)
-        return made(devices.asarray(np.stack(found).astype(d), d, home_of(device)))
+        return made(devices.asarray(np.stack(find(row, offset, col)).astype(d), d, home_of(device)))
 
-    export(indices, name, f"The row and column numbers of a matrix's {'lower' if lower else 'upper'} triangle, as a 2 × N tensor.\n\n>>> import autodiff_kernel as torch\n{example}")  # fmt: skip
+    doc = f"The row and column numbers of a matrix's {side} triangle, as a 2 × N tensor."
+    export(indices, name, f"{doc}\n\n>>> import autodiff_kernel as torch\n{example}")
 
 
-_triangle("tril_indices", True, ">>> torch.tril_indices(2, 2)\ntensor([[0, 1, 1],\n        [0, 0, 1]])")
-_triangle("triu_indices", False, ">>> torch.triu_indices(2, 2)\ntensor([[0, 0, 1],\n        [0, 1, 1]])")
+_triangle(
+    "tril_indices", "lower", np.tril_indices,
+    ">>> torch.tril_indices(2, 2)\ntensor([[0, 1, 1],\n        [0, 0, 1]])",
+)  # fmt: skip
+_triangle(
+    "triu_indices", "upper", np.triu_indices,
+    ">>> torch.triu_indices(2, 2)\ntensor([[0, 0, 1],\n        [0, 1, 1]])",
+)  # fmt: skip
 
 
 @export
@@ -268,9 +298,11 @@ def scalar_tensor(
 
 
 # ------------------------------------------------------------------------------------------------ windows
-def _window(name: str, terms: Any, example: str, extra: str = "") -> None:
-    def window(window_length: int, periodic: bool = True, *parameters: float, dtype: Any = None, layout: Any = None,
-               device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **named: float) -> Tensor:  # fmt: skip
+def _window(name: str, terms: Any, title: str, example: str) -> None:
+    def window(
+        window_length: int, periodic: bool = True, *parameters: float, dtype: Any = None, layout: Any = None,
+        device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **named: float,
+    ) -> Tensor:  # fmt: skip
         n = extent(name, "window_length", window_length, 1)
         d = np_dtype(dtype, name)
         if d.kind != "f":
@@ -282,16 +314,32 @@ def _window(name: str, terms: Any, example: str, extra: str = "") -> None:
         values = np.ones(n) if n == 1 else terms(t, *parameters, **named)
         return made(devices.asarray(values.astype(d), d, home_of(device)), requires_grad)
 
-    export(window, name, f"{extra} window of `window_length` points; `periodic` leaves out the last of one more.\n\n>>> import autodiff_kernel as torch\n{example}")  # fmt: skip
+    doc = f"The {title} window of `window_length` points; `periodic` leaves out the last of one more."
+    export(window, name, f"{doc}\n\n>>> import autodiff_kernel as torch\n{example}")
 
 
 def _cosines(t: Any, *weights: float) -> Any:
     return sum(w * np.cos(2 * np.pi * k * t) for k, w in enumerate(weights))
 
 
-_window("bartlett_window", lambda t: 1 - np.abs(2 * t - 1), ">>> torch.bartlett_window(4)\ntensor([0.0000, 0.5000, 1.0000, 0.5000])", "The triangular (Bartlett)")  # fmt: skip
-_window("hann_window", lambda t: _cosines(t, 0.5, -0.5), ">>> torch.hann_window(4)\ntensor([0.0000, 0.5000, 1.0000, 0.5000])", "The Hann")  # fmt: skip
-_window("hamming_window", lambda t, alpha=0.54, beta=0.46: _cosines(t, alpha, -beta), ">>> torch.hamming_window(4)\ntensor([0.0800, 0.5400, 1.0000, 0.5400])", "The Hamming")  # fmt: skip
-_window("blackman_window", lambda t: _cosines(t, 0.42, -0.5, 0.08), ">>> torch.blackman_window(3, periodic=False)[1]\ntensor(1.)", "The Blackman")  # fmt: skip
-_window("kaiser_window", lambda t, beta=12.0: np.i0(beta * np.sqrt(np.maximum(1 - (2 * t - 1) ** 2, 0))) / np.i0(beta), ">>> torch.kaiser_window(3, periodic=False)[1]\ntensor(1.)", "The Kaiser")  # fmt: skip
+def _kaiser(t: Any, beta: float = 12.0) -> Any:
+    return np.i0(beta * np.sqrt(np.maximum(1 - (2 * t - 1) ** 2, 0))) / np.i0(beta)
 
+
+_window(
+    "bartlett_window", lambda t: 1 - np.abs(2 * t - 1), "triangular (Bartlett)",
+    ">>> torch.bartlett_window(4)\ntensor([0.0000, 0.5000, 1.0000, 0.5000])",
+)  # fmt: skip
+_window(
+    "hann_window", lambda t: _cosines(t, 0.5, -0.5), "Hann",
+    ">>> torch.hann_window(4)\ntensor([0.0000, 0.5000, 1.0000, 0.5000])",
+)  # fmt: skip
+_window(
+    "hamming_window", lambda t, alpha=0.54, beta=0.46: _cosines(t, alpha, -beta), "Hamming",
+    ">>> torch.hamming_window(4)\ntensor([0.0800, 0.5400, 1.0000, 0.5400])",
+)  # fmt: skip
+_window(
+    "blackman_window", lambda t: _cosines(t, 0.42, -0.5, 0.08), "Blackman",
+    ">>> torch.blackman_window(3, periodic=False)[1]\ntensor(1.)",
+)  # fmt: skip
+_window("kaiser_window", _kaiser, "Kaiser", ">>> torch.kaiser_window(3, periodic=False)[1]\ntensor(1.)")

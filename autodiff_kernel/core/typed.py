@@ -36,7 +36,8 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
     elif isinstance(first, Tensor):
         if dtype is not None and first.dtype != dtype or first.device != home and dtype is not None:
             raise TypeError(
-                f"expected a tensor of dtype {dtype} on {home}, but got {first.dtype} on {first.device}; convert it with "
+                f"expected a tensor of dtype {dtype} on {home}, but got {first.dtype} on {first.device}; "
+                "convert it with "
                 f".to({dtype})"
             )
         raw, version = share(first), version_of(first)
@@ -63,8 +64,12 @@ def values(sequence: Any, target: dtypes.dtype) -> Any:
     except (ValueError, RuntimeError) as error:
         text = str(error)
         if "too many dimensions" in text or "Could not infer" in text:
-            element = next(x for x in data.walk(sequence) if not isinstance(x, (int, float, np.generic, Tensor)))
-            expected = "must be real number, not" if target.is_floating_point else "an integer is required, got"
+            element = next(
+                x for x in data.walk(sequence) if not isinstance(x, (int, float, np.generic, Tensor))
+            )
+            expected = (
+                "must be real number, not" if target.is_floating_point else "an integer is required, got"
+            )
             raise TypeError(f"{expected} {type(element).__name__}") from None
         raise
 
@@ -77,7 +82,8 @@ def checked_size(args: Any) -> tuple[int, ...]:
     for i, n in enumerate(args):
         if not is_size(n):
             raise TypeError(
-                f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of "
+                f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
+                "be tuple of "
                 f'ints,but got {type(n).__name__}"'
             )
         if n < 0:
@@ -135,7 +141,9 @@ def typed_constructor(name: str, home: str = "cpu") -> Any:
     full = f"torch.{'cuda.' if home == 'cuda' else ''}{name}"
     plain = TYPES[name].np if home == "cpu" and TYPES[name].is_floating_point else None
     doc = f"Old constructor of {TYPES[name]} tensors: sizes give an uninitialised tensor, a sequence its values."
-    return TypedMeta(name, (), {"dtype": TYPES[name], "home": home, "plain": plain, "name": full, "__doc__": doc})
+    return TypedMeta(
+        name, (), {"dtype": TYPES[name], "home": home, "plain": plain, "name": full, "__doc__": doc}
+    )
 
 
 TYPED = {name: typed_constructor(name) for name in TYPES}

@@ -59,7 +59,9 @@ def kept(xs: Any) -> Any:
 
 CASES = [
     Case("cat", in_a_row, ref=lambda *xs: np.concatenate(xs[:-1], xs[-1])),
-    Case("cat", with_nothing, ref=lambda *xs: np.concatenate(kept(xs[:-1]), xs[-1]), name="with an empty one"),
+    Case(
+        "cat", with_nothing, ref=lambda *xs: np.concatenate(kept(xs[:-1]), xs[-1]), name="with an empty one"
+    ),
     Case("stack", side_by_side, ref=lambda *xs: np.stack(xs[:-1], xs[-1])),
     Case("block_diag", blocks, ref=block_diag),
     Case("split", parts, ref=lambda a, p: tuple(np.split(a, np.cumsum(p[0])[:-1], p[1]))),

@@ -72,7 +72,9 @@ def with_nan(d: Draw) -> Any:
 def norm(order: float) -> Any:
     def draw(d: Draw) -> Any:
         shape = d.shape(empty=order >= 0 and order != np.inf)
-        a = d.distinct(shape) + 0.03 if abs(order) == np.inf else d.array(shape, nonzero)  # no two of one size
+        a = (
+            d.distinct(shape) + 0.03 if abs(order) == np.inf else d.array(shape, nonzero)
+        )  # no two of one size
         return [a], (order, axes(d, a.ndim), d.flag())
 
     return draw
@@ -99,6 +101,10 @@ def distance(order: float) -> Any:
         return [a, b], order
 
     return draw
+
+
+def distance_ref(a: Any, b: Any, p: Any) -> Any:
+    return norm_ref(np.subtract(a, b), (p, None, False))
 
 
 def keep_axis(f: Any) -> Any:
@@ -132,6 +138,11 @@ def moments(f: Any) -> Any:
     return lambda a, p: f(a, p[0], ddof=p[1], keepdims=p[2])
 
 
+def both_ends(a: Any, p: Any) -> Any:
+    return keep_axis(np.min)(a, p), keep_axis(np.max)(a, p)
+
+
+ORDERS = (0, 1, 2, 3, 1.5, 0.5, -1, np.inf, -np.inf)
 CASES = [
     Case("sum", along(), ref=keep_axis(np.sum)),
     Case("mean", along(empty=False), ref=keep_axis(np.mean)),
@@ -149,7 +160,7 @@ CASES = [
     Case("min", whole, ref=keep_axis(np.min)),
     Case("amax", along(empty=False, distinct=True), ref=keep_axis(np.max)),
     Case("amin", along(empty=False, distinct=True), ref=keep_axis(np.min)),
-    Case("aminmax", along(empty=False, distinct=True), ref=lambda a, p: (a.min(p[0], keepdims=p[1]), a.max(p[0], keepdims=p[1]))),
+    Case("aminmax", along(empty=False, distinct=True), ref=both_ends),
     Case("max_dim", one(), ref=best("max")),
     Case("min_dim", one(), ref=best("min")),
     Case("argmax", one(), ref=lambda a, p: best("max")(a, p)[1]),
@@ -159,6 +170,6 @@ CASES = [
     Case("median_dim", one(), ref=middle),
     Case("nanmedian_dim", one(), ref=middle),
     Case("mode", one()),
-    *[Case("linalg_vector_norm", norm(order), ref=norm_ref, name=str(order)) for order in (0, 1, 2, 3, 1.5, 0.5, -1, np.inf, -np.inf)],
-    *[Case("dist", distance(order), ref=lambda a, b, p: norm_ref(np.subtract(a, b), (p, None, False)), name=str(order)) for order in (1.0, 2.0, 3.0, np.inf)],
+    *[Case("linalg_vector_norm", norm(order), ref=norm_ref, name=str(order)) for order in ORDERS],
+    *[Case("dist", distance(order), ref=distance_ref, name=str(order)) for order in (1.0, 2.0, 3.0, np.inf)],
 ]  # fmt: skip

@@ -170,7 +170,11 @@ def reshape(a: Any, p: Any) -> Any:
 
 CASES = [
     Case("reshape", reshaped, ref=reshape),
-    Case("unsafe_view", lambda d: ([np.array(d.array((3, 2)), order="C").T], d.choice([(6,), (3, 2)])), ref=reshape),
+    Case(
+        "unsafe_view",
+        lambda d: ([np.array(d.array((3, 2)), order="C").T], d.choice([(6,), (3, 2)])),
+        ref=reshape,
+    ),
     Case("contiguous", lambda d: [d.array(d.shape())], ref=np.array),
     Case("unsqueeze", by_dim(extra=1), ref=np.expand_dims),
     Case("squeeze", squeezed, ref=lambda a, p: np.squeeze(a, p[0])),

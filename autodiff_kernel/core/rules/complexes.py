@@ -11,8 +11,11 @@ from ..op import TABLE, Op
 from ..single import viewing
 from ..tensor import Tensor
 
-number = complex  # `complex` is torch's below
-PAIRS = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.float64): np.dtype(np.complex128)}
+number: Any = complex  # `complex` is torch's below
+PAIRS: dict[Any, Any] = {
+    np.dtype(np.float32): np.dtype(np.complex64),
+    np.dtype(np.float64): np.dtype(np.complex128),
+}
 
 
 def _complex(a: Any, b: Any) -> Any:
@@ -26,32 +29,33 @@ def _complex(a: Any, b: Any) -> Any:
     return out
 
 
-complex_row = Op(
+complex_row: Op = Op(
     "complex", _complex, a=lambda g, n: real_row(g), b=lambda g, n: imag_row(g), mode="joint", spreads=True,
-    symbol="+ i", partials=("1", "i"), latex="{a} + i {b}", doc="The complex number with given real and imaginary parts.",
+    symbol="+ i", partials=("1", "i"), latex="{a} + i {b}",
+    doc="The complex number with given real and imaginary parts.",
 )  # fmt: skip
-real_row = Op(
+real_row: Op = Op(
     "real", lambda a, p: a.real, a=lambda g, n: complex_row(g, g * 0), mode="linear", params=True, view=True,
     node="SelectBackward0", symbol="Re", partials=("1",), latex=r"\operatorname{{Re}} {a}", doc="The real part.",
 )  # fmt: skip
-imag_row = Op(
+imag_row: Op = Op(
     "imag", lambda a, p: a.imag, a=lambda g, n: complex_row(g * 0, g), mode="linear", params=True, view=True,
     node="SelectBackward0", symbol="Im", partials=("i",), latex=r"\operatorname{{Im}} {a}", doc="The imaginary part.",
 )  # fmt: skip
-conj_row = Op(
+conj_row: Op = Op(
     "conj", lambda a: np.conj(a), a=lambda g, n: conj_row(g), mode="linear", symbol="conj", partials=("conjugated",),
     latex=r"\overline{{{a}}}", doc="The complex conjugate.",
 )  # fmt: skip
-conj_physical_row = Op(
+conj_physical_row: Op = Op(
     "conj_physical", lambda a: np.conj(a), a=lambda g, n: conj_row(g), mode="linear", symbol="conj",
     partials=("conjugated",), latex=r"\overline{{{a}}}", doc="The complex conjugate, as a copy.",
 )  # fmt: skip
-view_as_real_row = Op(
+view_as_real_row: Op = Op(
     "view_as_real", lambda a, p: a.reshape((*a.shape, 1)).view(a.real.dtype), a=lambda g, n: view_as_complex_row(g),
     mode="linear", params=True, view=True, symbol="(Re, Im)", partials=("1",),
     doc="Real and imaginary parts along a new last dimension.",
 )  # fmt: skip
-view_as_complex_row = Op(
+view_as_complex_row: Op = Op(
     "view_as_complex", lambda a, p: a.view(PAIRS[a.dtype])[..., 0], a=lambda g, n: view_as_real_row(g), mode="linear",
     params=True, view=True, symbol="+ i", partials=("1",), doc="Pairs in the last dimension as complex numbers.",
 )  # fmt: skip
@@ -85,7 +89,7 @@ def _angle_tangent(ts: Any, n: Any) -> Any:
     return (re * imag_row(ts[0]) - im * real_row(ts[0])) / (size + (size == 0))
 
 
-angle_row = Op(
+angle_row: Op = Op(
     "angle", _angle, a=_angle_back, reads=("a",), jvp=_angle_tangent, partials=("i {a}/|{a}|²",),
     latex=r"\arg {a}", doc="The angle in the complex plane, from −π to π.",
 )  # fmt: skip
@@ -105,7 +109,8 @@ def two_parts(name: str, a: Any, b: Any, first: str, second: str) -> None:
         )
     if kinds[0] != kinds[1]:
         raise RuntimeError(
-            f"Expected object of scalar type {kinds[0].scalar_type} but got scalar type {kinds[1].scalar_type} for second "
+            f"Expected object of scalar type {kinds[0].scalar_type} but got scalar type "
+            f"{kinds[1].scalar_type} for second "
             "argument"
         )
     clash = shape_clash([tuple(a.raw.shape), tuple(b.raw.shape)])
@@ -242,7 +247,8 @@ def view_as_complex(input: Tensor) -> Tensor:
     raw = input.raw
     if raw.dtype not in PAIRS:
         raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+            "scalar type: "
             f"{input.dtype.scalar_type}"
         )
     if not raw.ndim:

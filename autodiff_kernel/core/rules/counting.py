@@ -19,7 +19,8 @@ def _bincount(a: Any, b: Any, p: Any) -> Any:
     return np.bincount(a, b, least).astype(dtype)
 
 
-bincount_row = Op("bincount", _bincount, params=True, doc="How often each whole number occurs, or the sum of weights there.")
+bincount_row = Op("bincount", _bincount, params=True,
+                  doc="How often each whole number occurs, or the sum of weights there.")  # fmt: skip
 
 
 @public()
@@ -60,7 +61,9 @@ def _histc(a: Any, p: Any) -> Any:
     return np.bincount(np.minimum(place, bins - 1), None, bins).astype(a.dtype)
 
 
-histc_row = Op("histc", _histc, params=True, doc="How many elements lie in each of several bins of equal width.")
+histc_row = Op(
+    "histc", _histc, params=True, doc="How many elements lie in each of several bins of equal width."
+)
 
 
 @public()

@@ -52,7 +52,7 @@ def _advance(g: Any, n: Any) -> Any:
 
 
 # p is (dimension, what comes first)
-delay = Op("delay", _delay, a=_advance, jvp=lambda ts, n: delay(ts[0], p=(n.p[0], 0)), params=True,
+delay: Op = Op("delay", _delay, a=_advance, jvp=lambda ts, n: delay(ts[0], p=(n.p[0], 0)), params=True,
            partials=("1, one place back",), doc="Everything one place further along a dimension.")  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def from_behind(a: Any, g: Any, dim: int) -> Any:
     return reverse(recurrence(coefficients, reverse(g, dim), p=dim), dim)
 
 
-recurrence = Op(
+recurrence: Op = Op(
     "recurrence", _recurrence, a=lambda g, n: _recurrence_back(g, n) * delay(n.y, p=(n.p, 0)), b=_recurrence_back,
     reads=("ay", "a"), jvp=lambda ts, n: _recurrence_tangent(ts, n), params=True,
     doc="y[k] = b[k] + a[k] y[k-1] along a dimension.",
@@ -98,11 +98,11 @@ def _cumsum(a: Any, p: Any) -> Any:
     return a.cumsum(p, a.dtype)
 
 
-cumsum_row = Op(
+cumsum_row: Op = Op(
     "cumsum", _cumsum, a=lambda g, n: reverse(cumsum_row(reverse(g, n.p), p=n.p), n.p), mode="linear", params=True,
     symbol="Σ…", partials=("1 up to there",), doc="The sum of all elements up to each one.",
 )  # fmt: skip
-cumprod_row = Op(
+cumprod_row: Op = Op(
     "cumprod", lambda a, p: a.cumprod(p, a.dtype) if a.ndim else a.copy(),
     a=lambda g, n: from_behind(n.a, g, n.p) * delay(n.y, p=(n.p, 1)), reads=("ay",),
     jvp=lambda ts, n: recurrence(n.a, ts[0] * delay(n.y, p=(n.p, 1)), p=n.p), params=True,
@@ -182,11 +182,11 @@ def _running_tangent(ts: Any, n: Any) -> Any:
     return take_along(ts[0], n.y[1], p=n.p), None
 
 
-cummax_row = Op(
+cummax_row: Op = Op(
     "cummax", _running(1), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
     symbol="max…", partials=("1 at the greatest so far",), doc="The greatest element up to each one.",
 )  # fmt: skip
-cummin_row = Op(
+cummin_row: Op = Op(
     "cummin", _running(-1), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
     symbol="min…", partials=("1 at the least so far",), doc="The least element up to each one.",
 )  # fmt: skip
@@ -252,7 +252,7 @@ def _log_tangent(ts: Any, n: Any) -> Any:
     return recurrence(decay, ts[0] * TABLE["exp"](n.a - n.y), p=dim)
 
 
-logcumsumexp_row = Op(
+logcumsumexp_row: Op = Op(
     "logcumsumexp", _logcumsumexp, a=_log_weights, reads=("ay",), jvp=_log_tangent, params=True,
     partials=("exp({a} − {y}) up to there",), doc="The logarithm of the sum of exponentials up to each element.",
 )  # fmt: skip
@@ -268,9 +268,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
     """
     check_tensor("logcumsumexp", input)
     if input.raw.dtype.kind not in "fcV":
-        raise NotImplementedError(
-            f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.scalar_type}'"
-        )
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.scalar_type}'")
     result = logcumsumexp_row(input, p=wrap_dim(dim, input.raw.ndim, "logcumsumexp"))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
@@ -304,6 +302,6 @@ def diff(
     result: Any = input if n else TABLE["clone"](input)
     for _ in range(min(n, input.raw.shape[d])):
         size = result.raw.shape[d]
-        later, earlier = narrow(result, d, 1, max(size - 1, 0)) if size else result, narrow(result, d, 0, max(size - 1, 0))
+        later, earlier = narrow(result, d, 1, size - 1), narrow(result, d, 0, size - 1)
         result = TABLE["ne"](later, earlier) if truth else later - earlier  # type: ignore[operator]
     return result if out is None else into(out, result)  # type: ignore[no-any-return]

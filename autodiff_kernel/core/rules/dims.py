@@ -17,7 +17,9 @@ def wrap_dim(d: Any, ndim: int, function: str = "", argument: str = "dim") -> in
     size = ndim or 1
     if -size <= d < size:
         return 0
-    raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {d})")
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {d})"
+    )
 
 
 def whole(x: Any, function: str = "", argument: str = "dim") -> int:
@@ -80,7 +82,8 @@ def size_list(given: Any, function: str, argument: str = "size", position: int =
     """Sizes given as one sequence, where a single number is not enough: `torch.reshape(x, (2, 3))`."""
     if not isinstance(given, (tuple, list)):
         raise TypeError(
-            f"{function}(): argument '{argument}' (position {position}) must be tuple of ints, not {type(given).__name__}"
+            f"{function}(): argument '{argument}' (position {position}) must be tuple of ints, not "
+            f"{type(given).__name__}"
         )
     return sizes((given,), function, argument)
 
@@ -88,7 +91,8 @@ def size_list(given: Any, function: str, argument: str = "size", position: int =
 def bad_sizes(function: str, given: tuple[Any, ...], argument: str, i: int) -> NoReturn:
     kinds = ", ".join(type(n).__name__ for n in given)
     raise TypeError(
-        f"{function}() received an invalid combination of arguments - got ({kinds}), but expected whole numbers for "
+        f"{function}() received an invalid combination of arguments - got ({kinds}), but expected whole "
+        "numbers for "
         f"'{argument}': argument '{argument}' must be tuple of ints, but found element of type "
         f"{type(given[i]).__name__} at pos {i}"
     )

@@ -68,7 +68,9 @@ def _with_index(kernel: str) -> Any:
 
     def fwd(a: Any, p: Any) -> Any:
         if a.dtype.kind == "c":
-            raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{dtypes.of(a.dtype).scalar_type}'")
+            raise NotImplementedError(
+                f"\"{kernel}_cpu\" not implemented for '{dtypes.of(a.dtype).scalar_type}'"
+            )
         dim, keep = p
         if not a.ndim:
             return a.copy(), getattr(a, method)()
@@ -79,14 +81,22 @@ def _with_index(kernel: str) -> Any:
 
 
 ONE = "1 at the {}, shared by equal ones"
-max_row = Op("max", no_complex("max_all", "max"), a=share_back(True), reads=("ay",), jvp=share_tangent(True),
-             params=True, node="MaxBackward1", partials=(ONE.format("greatest"),), doc="The greatest element.")  # fmt: skip
-min_row = Op("min", no_complex("min_all", "min"), a=share_back(True), reads=("ay",), jvp=share_tangent(True),
-             params=True, node="MinBackward1", partials=(ONE.format("least"),), doc="The least element.")  # fmt: skip
-amax_row = Op("amax", no_complex("max_values_cpu", "max"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
-              params=True, symbol="max", partials=(ONE.format("greatest"),), doc="The greatest along dimensions.")  # fmt: skip
-amin_row = Op("amin", no_complex("min_values_cpu", "min"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
-              params=True, symbol="min", partials=(ONE.format("least"),), doc="The least along dimensions.")  # fmt: skip
+max_row = Op(
+    "max", no_complex("max_all", "max"), a=share_back(True), reads=("ay",), jvp=share_tangent(True),
+    params=True, node="MaxBackward1", partials=(ONE.format("greatest"),), doc="The greatest element.",
+)  # fmt: skip
+min_row = Op(
+    "min", no_complex("min_all", "min"), a=share_back(True), reads=("ay",), jvp=share_tangent(True),
+    params=True, node="MinBackward1", partials=(ONE.format("least"),), doc="The least element.",
+)  # fmt: skip
+amax_row = Op(
+    "amax", no_complex("max_values_cpu", "max"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
+    params=True, symbol="max", partials=(ONE.format("greatest"),), doc="The greatest along dimensions.",
+)  # fmt: skip
+amin_row = Op(
+    "amin", no_complex("min_values_cpu", "min"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
+    params=True, symbol="min", partials=(ONE.format("least"),), doc="The least along dimensions.",
+)  # fmt: skip
 max_dim_row = Op(
     "max_dim", _with_index("max"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="MaxBackward0", symbol="max", partials=("1 at the index, else 0",), doc="The greatest along a dimension.",
@@ -115,7 +125,9 @@ aminmax_row = Op(
     reads=("ay",), jvp=_aminmax_tangent, params=True, outputs=True, symbol="min, max",
     partials=(ONE.format("extreme"),), doc="The least and the greatest element.",
 )  # fmt: skip
-argmax_row = Op("argmax", lambda a, p: _index(a, p, "argmax"), params=True, doc="Where the greatest element is.")
+argmax_row = Op(
+    "argmax", lambda a, p: _index(a, p, "argmax"), params=True, doc="Where the greatest element is."
+)
 argmin_row = Op("argmin", lambda a, p: _index(a, p, "argmin"), params=True, doc="Where the least element is.")
 
 
@@ -155,7 +167,8 @@ def pair(kind: Any, results: Any, out: Any) -> Any:
 def one_dim(name: str, x: Tensor, dim: Any) -> int:
     if dim.__class__ is not int and not is_whole(dim):
         raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
+            f"{name}() received an invalid combination of arguments - got ({type(dim).__name__}), but "
+            "expected one of:\n"
             f" * ()\n * (Tensor other)\n * (int dim, bool keepdim = False)\n"
         )
     d = wrap_dim(dim, x.raw.ndim, name)
@@ -163,7 +176,9 @@ def one_dim(name: str, x: Tensor, dim: Any) -> int:
     return d
 
 
-def _extreme(name: str, whole: Any, along: Any, kind: Any, x: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
+def _extreme(
+    name: str, whole: Any, along: Any, kind: Any, x: Tensor, dim: Any, keepdim: Any, other: Any, out: Any
+) -> Any:
     check_tensor(name, x)
     if isinstance(dim, Tensor) and not is_whole(dim) or isinstance(dim, Tensor) and keepdim is False:
         other = dim

@@ -69,7 +69,8 @@ def tensors_of(function: str, tensors: Any) -> list[Tensor]:
     """A sequence of Tensors, or PyTorch's TypeError."""
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(
-            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
+            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+            f"{type(tensors).__name__}"
         )
     for i, x in enumerate(tensors):
         if not isinstance(x, Tensor):
@@ -82,7 +83,13 @@ def quick(op: Op, xs: Any, p: Any, alike: bool) -> Any:
 
     alike: all shapes must be equal.
     """
-    if special[0] or xs.__class__ is not list and xs.__class__ is not tuple or not xs or p.__class__ is not int:
+    if (
+        special[0]
+        or xs.__class__ is not list
+        and xs.__class__ is not tuple
+        or not xs
+        or p.__class__ is not int
+    ):
         return None
     raws, dtype, shape, any_node = [], None, (), False
     for x in xs:
@@ -137,11 +144,14 @@ def check_cat(xs: list[Tensor], dim: Any) -> int:
         if shape == (0,):
             continue
         if len(shape) != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
+            )
         for k, (have, want) in enumerate(zip(shape, first, strict=True)):
             if have != want and k != d:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected size {want} but got size {have} for "
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {want} but got "
+                    f"size {have} for "
                     f"tensor number {i} in the list."
                 )
     return d
@@ -155,7 +165,8 @@ def check_stack(xs: list[Tensor], dim: Any) -> int:
     for i, x in enumerate(xs):
         if x.raw.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.raw.shape)} at "
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(x.raw.shape)} at "
                 f"entry {i}"
             )
     return wrap_dim(dim, len(shape) + 1, "stack")
@@ -331,7 +342,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     for x in xs:
         if x.raw.ndim > 1:
             raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r} of {x.raw.ndim} dimensions"
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r} of "
+                f"{x.raw.ndim} dimensions"
             )
         if x.raw.dtype != xs[0].raw.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
@@ -342,7 +354,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         xs[:2] = xs[1], xs[0]
     shape = tuple(x.raw.size for x in xs)
     grids = [
-        expanded(reshaped(x, tuple(n if i == k else 1 for k, n in enumerate(shape))), shape) for i, x in enumerate(xs)
+        expanded(reshaped(x, tuple(n if i == k else 1 for k, n in enumerate(shape))), shape)
+        for i, x in enumerate(xs)
     ]
     if swapped:
         grids[:2] = grids[1], grids[0]
@@ -438,6 +451,7 @@ def block_diag(*tensors: Any) -> Tensor:
     for i, x in enumerate(xs):
         if x.raw.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.raw.ndim} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
+                f"{x.raw.ndim} dimensions"
             )
     return block_diag_row(*xs)  # type: ignore[no-any-return]

@@ -79,7 +79,9 @@ def _dist_back(side: int) -> Any:
     def rule(g: Any, n: Any) -> Any:
         d = n.a - n.b
         slope = direction(d, restretch(n.y, tuple(d.shape), (None, False)), n.p, (None, False))
-        return unbroadcast(restretch(g, tuple(d.shape), (None, False)) * slope * side, n.sa if side > 0 else n.sb)
+        return unbroadcast(
+            restretch(g, tuple(d.shape), (None, False)) * slope * side, n.sa if side > 0 else n.sb
+        )
 
     return rule
 
@@ -99,7 +101,9 @@ dist_row = Op(
 _vector_norm = plain(vector_norm_row)
 
 
-def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def vector_norm(
+    x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
     """The vector norm of order `ord` over all elements or along `dim`; what `norm` and `linalg.vector_norm` call."""
     name = "linalg.vector_norm"
     raw = x.raw
@@ -117,12 +121,14 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     if (order < 0 or order == INF) and not all(raw.shape if axis is None else [raw.shape[d] for d in axis]):
         if axis is None:
             raise RuntimeError(
-                f"{name} cannot compute the {'inf' if order == INF else order} norm on an empty tensor because the "
+                f"{name} cannot compute the {'inf' if order == INF else order} norm on an empty tensor "
+                "because the "
                 "operation does not have an identity"
             )
         raise RuntimeError(
             f"{name} cannot compute the {'inf' if order == INF else order} norm on the dimension "
-            f"{next(d for d in axis if not raw.shape[d])} because this dimension is empty and the operation does not have "
+            f"{next(d for d in axis if not raw.shape[d])} because this dimension is empty and the operation "
+            "does not have "
             "an identity"
         )
     return _vector_norm(x, (order, axis, keepdim))  # type: ignore[no-any-return]
@@ -130,7 +136,13 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
 
 @public()
 def norm(
-    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+    input: Tensor,
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Tensor:
     """The norm of the elements: the root of the sum of |x|^p, over all or along `dim`.
 
@@ -146,7 +158,9 @@ def norm(
     if isinstance(p, str):
         from .matrices import matrix_norm
 
-        result = matrix_norm(input, p, dim if dim is not None else tuple(range(input.raw.ndim)), keepdim, dtype=dtype)
+        result = matrix_norm(
+            input, p, dim if dim is not None else tuple(range(input.raw.ndim)), keepdim, dtype=dtype
+        )
     else:
         result = vector_norm(input, p.item() if isinstance(p, Tensor) else p, dim, keepdim, dtype=dtype)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
@@ -165,7 +179,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     for x in (input, other):
         if x.raw.dtype.kind not in "fcV":
             raise RuntimeError(
-                f"norm(): input dtype should be either floating point or complex. Got {x.dtype.scalar_type} instead."
+                f"norm(): input dtype should be either floating point or complex. Got {x.dtype.scalar_type} "
+                "instead."
             )
     clash = shape_clash([tuple(input.raw.shape), tuple(other.raw.shape)])
     if clash is not None:

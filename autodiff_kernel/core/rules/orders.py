@@ -18,15 +18,15 @@ from .dims import sizes, wrap_dim
 from .parts import as_strided_row, strided_parameters
 from .shapes import _EVERY, droppable, size_list, squeeze_row, unsqueeze_row
 
-permute_row = Op(
+permute_row: Op = Op(
     "permute", lambda a, p: a.transpose(p), a=lambda g, n: permute_row(g, p=inverse(n.p)), mode="linear", params=True,
     view=True, partials=("1",), latex="{a}", doc="The dimensions in another order.",
 )  # fmt: skip
-transpose_row = Op(
+transpose_row: Op = Op(
     "transpose", lambda a, p: a.swapaxes(*p) if a.ndim else a[...], a=lambda g, n: transpose_row(g, p=n.p),
     mode="linear", params=True, view=True, symbol="ᵀ", partials=("1",), latex="{a}^T", doc="Two dimensions exchanged.",
 )  # fmt: skip
-t_row = Op(
+t_row: Op = Op(
     "t", lambda a, p: a.T, a=lambda g, n: t_row(g), mode="linear", params=True, view=True, symbol="ᵀ",
     partials=("1",), latex="{a}^T", doc="The transpose of a matrix.",
 )  # fmt: skip
@@ -97,7 +97,8 @@ def order_of(dims: tuple[int, ...], ndim: int) -> tuple[int, ...]:
         return dims
     if len(dims) != ndim:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+            "the desired "
             f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
         )
     order = tuple([wrap_dim(d, ndim, "permute") for d in dims])
@@ -146,7 +147,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     given = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
     if len(given[0]) != len(given[1]):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same number of "
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same "
+            "number of "
             f"dims as destination ({given[1]} dims)"
         )
     places = [[wrap_dim(d, ndim, "movedim") for d in ds] for ds in given]
@@ -166,8 +168,10 @@ def transposed(self: Tensor) -> Tensor:
     ndim = self.raw.ndim
     if ndim not in (0, 2):
         warnings.warn(
-            f"The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
-            f"an error in a future release (this one has {ndim}). Consider `x.mT` to transpose batches of matrices or "
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+            "and it will throw "
+            f"an error in a future release (this one has {ndim}). Consider `x.mT` to transpose batches of "
+            "matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             UserWarning,
             stacklevel=2,
@@ -256,7 +260,11 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
     old = new(Tensor)
     old.raw, old.node, old.version, old.family = x.raw, x.node, x.version, x.family
     family = x.family
-    live = [v for v in family.alive() if v is not x] if family is not None and family.__class__ is not View else []
+    live = (
+        [v for v in family.alive() if v is not x]
+        if family is not None and family.__class__ is not View
+        else []
+    )
     for v in live:  # views were made from the old shape: it stays their base
         v.family = View(old, v.family.chain, v.family.made)
     out = op(old, p=p)

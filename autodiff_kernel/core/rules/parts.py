@@ -37,7 +37,9 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d, i = wrap_dim(dim, len(shape), "select"), whole(index, "select", "index")
     if not -shape[d] <= i < shape[d]:
-        raise IndexError(f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}")
+        raise IndexError(
+            f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}"
+        )
     return take_view(input, (*[()] * d, i % shape[d]))
 
 
@@ -60,7 +62,9 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     if not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
     start = start + size if start < 0 else start
     if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
@@ -94,15 +98,15 @@ def _diagonal_back(g: Any, p: Any) -> Any:
 
 
 # p is (offset, first dimension, second dimension)
-diagonal_row = Op(
+diagonal_row: Op = Op(
     "diagonal", _diagonal, a=lambda g, n: diagonal_back(g, p=(n.p, n.sa)), mode="linear", params=True, view=True,
     symbol="diag", partials=("1 on the diagonal, else 0",), doc="The diagonal of each matrix.",
 )  # fmt: skip
-diagonal_back = Op(
+diagonal_back: Op = Op(
     "diagonal_backward", _diagonal_back, a=lambda g, n: diagonal_row(g, p=n.p[0]), mode="linear", params=True,
     symbol="diagᵀ", partials=("1",), doc="Zeros with the input on the diagonal.",
 )  # fmt: skip
-diag_copy = Op(
+diag_copy: Op = Op(
     "diagonal_copy", lambda a, p: a.diagonal(*p).copy(), a=lambda g, n: diagonal_back(g, p=(n.p, n.sa)), mode="linear",
     params=True, node="DiagonalBackward0_copy", symbol="diag", partials=("1 on the diagonal, else 0",),
     doc="A copy of the diagonal of each matrix.",
@@ -120,7 +124,7 @@ def _embed(a: Any, p: Any) -> Any:
     return out
 
 
-diag_embed_row = Op(
+diag_embed_row: Op = Op(
     "diag_embed", _embed, a=lambda g, n: diag_copy(g, p=n.p), mode="linear", params=True, symbol="diag",
     partials=("1 on the diagonal, else 0",), doc="Matrices of zeros with the input on their diagonals.",
 )  # fmt: skip
@@ -194,9 +198,9 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------ triangles
-tril_row = Op("tril", lambda a, p: np.tril(a, p), a=lambda g, n: tril_row(g, p=n.p), mode="linear", params=True,
+tril_row: Op = Op("tril", lambda a, p: np.tril(a, p), a=lambda g, n: tril_row(g, p=n.p), mode="linear", params=True,
               partials=("1 below the diagonal, else 0",), doc="The lower triangle; zeros above it.")  # fmt: skip
-triu_row = Op("triu", lambda a, p: np.triu(a, p), a=lambda g, n: triu_row(g, p=n.p), mode="linear", params=True,
+triu_row: Op = Op("triu", lambda a, p: np.triu(a, p), a=lambda g, n: triu_row(g, p=n.p), mode="linear", params=True,
               partials=("1 above the diagonal, else 0",), doc="The upper triangle; zeros below it.")  # fmt: skip
 
 
@@ -259,11 +263,11 @@ def _unfold_back(g: Any, p: Any) -> Any:
 
 
 # p is (dimension, size, step)
-unfold_row = Op(
+unfold_row: Op = Op(
     "unfold", _unfold, a=lambda g, n: unfold_back(g, p=(n.p, n.sa)), mode="linear", params=True, view=True,
     partials=("1 per window",), doc="All windows of one size along a dimension.",
 )  # fmt: skip
-unfold_back = Op(
+unfold_back: Op = Op(
     "unfold_backward", _unfold_back, a=lambda g, n: unfold_row(g, p=n.p[0]), mode="linear", params=True,
     symbol="unfoldᵀ", partials=("1",), doc="The sum of windows at their places.",
 )  # fmt: skip
@@ -297,7 +301,9 @@ def _strided(a: Any, p: Any) -> Any:
     size, stride, offset, strides, start = p
     n = a.dtype.itemsize
     if a.ndim and tuple(s // n for s in a.strides) != strides and a.size:
-        return _gather(_storage(a, p), size, stride, offset)  # another layout than the input had: no view is possible
+        return _gather(
+            _storage(a, p), size, stride, offset
+        )  # another layout than the input had: no view is possible
     return storage.as_strided(a, size, tuple(s * n for s in stride), (offset - start) * n)
 
 
@@ -337,16 +343,18 @@ def _places(size: Any, stride: Any, offset: int, like: Any) -> Any:
     """For each element of a strided array, in row-major order, where in the storage it lies."""
     out: Any = devices.full((1,) * len(size), offset, np.int64, like=like)
     for i, (n, s) in enumerate(zip(size, stride, strict=True)):
-        out = out + (devices.arange(n, dtype=np.int64, like=like) * s).reshape((-1, *[1] * (len(size) - 1 - i)))
+        out = out + (devices.arange(n, dtype=np.int64, like=like) * s).reshape(
+            (-1, *[1] * (len(size) - 1 - i))
+        )
     return out.reshape(-1)
 
 
 # p is (size, stride, offset, stride of the input, offset of the input), counted in elements of the storage
-as_strided_row = Op(
+as_strided_row: Op = Op(
     "as_strided", _strided, a=lambda g, n: as_strided_back(g, p=(n.p, n.sa)), mode="linear", params=True, view=True,
     partials=("1 per use",), doc="Any arrangement of the elements of the storage.",
 )  # fmt: skip
-as_strided_back = Op(
+as_strided_back: Op = Op(
     "as_strided_backward", _strided_back, a=lambda g, n: as_strided_row(g, p=n.p[0]), mode="linear", params=True,
     symbol="as_stridedᵀ", partials=("1",), doc="The sum of the elements at their places in the storage.",
 )  # fmt: skip
@@ -386,7 +394,8 @@ def strided_parameters(x: Tensor, size: Any, stride: Any, storage_offset: int | 
         n = raw.dtype.itemsize
         raise explain(
             RuntimeError,
-            f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {offset}, and itemsize {n} requiring a "
+            f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {offset}, and itemsize "
+            f"{n} requiring a "
             f"storage size of {end * n} are out of bounds for storage of size {have * n}",
             f"The last element would be number {end - 1} of a storage of {have} elements.",
         )

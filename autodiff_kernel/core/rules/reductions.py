@@ -19,8 +19,10 @@ from .dims import axes as axes
 from .dims import product, wrap_dim
 from .shapes import expand_row, reshape
 
-ndarray, add_up, multiply_up = np.ndarray, np.add.reduce, np.multiply.reduce
-WIDE = {np.dtype(d): np.dtype(np.int64) for d in ("bool", "uint8", "int8", "int16", "int32")}
+ndarray = np.ndarray
+add_up: Any = np.add.reduce
+multiply_up: Any = np.multiply.reduce
+WIDE: dict[Any, Any] = {np.dtype(d): np.dtype(np.int64) for d in ("bool", "uint8", "int8", "int16", "int32")}
 WIDE[np.dtype(np.float16)] = np.dtype(np.float32)
 ALL = (None, False)  # p of a full reduction: (axis, keepdim)
 
@@ -180,13 +182,17 @@ def check_keepdim(function: str, keepdim: Any) -> None:
 
 def bad_dim(function: str, dim: Any) -> TypeError:
     return TypeError(
-        f"{function}() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
-        f" * (*, torch.dtype dtype = None)\n * (tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)\n"
+        f"{function}() received an invalid combination of arguments - got ({type(dim).__name__}), but "
+        "expected one of:\n"
+        " * (*, torch.dtype dtype = None)\n * (tuple of ints dim, bool keepdim = False, *, torch.dtype "
+        "dtype = None)\n"
     )
 
 
 @public()
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Tensor:
+def sum(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Tensor:
     """The sum of all elements, or along `dim` (an int or a tuple of ints).
 
     Bool and integer tensors are summed as int64.  keepdim: keep the summed dimensions, with size 1.
@@ -208,7 +214,9 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 
 @public()
-def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Tensor:
+def mean(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Tensor:
     """The mean of all elements, or along `dim` (an int or a tuple of ints).
 
     Raises RuntimeError for integer and bool tensors unless `dtype` is a floating type; nothing has the mean nan.
@@ -236,14 +244,17 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 def no_mean(which: str, dtype: dtypes.dtype) -> RuntimeError:
     return explain(
         RuntimeError,
-        f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. Got: "
+        f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex "
+        "dtype. Got: "
         f"{dtype.scalar_type}",
         cure="convert first (x.float().mean()), or say in which type to compute: x.mean(dtype=torch.float32).",
     )
 
 
 @public()
-def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Tensor:
+def prod(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Tensor:
     """The product of all elements, or along `dim`.  Bool and integer tensors give int64.
 
     The gradient is right where elements are 0, too.
@@ -258,13 +269,21 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     check_keepdim("prod", keepdim)
     if isinstance(dim, (tuple, list)):
         raise bad_dim("prod", dim)
-    axis = None if dim is None else (wrap_dim(dim, input.raw.ndim, "prod"),) if input.raw.ndim else axes(dim, 0, "prod")
+    axis = (
+        None
+        if dim is None
+        else (wrap_dim(dim, input.raw.ndim, "prod"),)
+        if input.raw.ndim
+        else axes(dim, 0, "prod")
+    )
     result = _products(input, (axis, keepdim))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
 @public()
-def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Tensor:
+def nansum(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Tensor:
     """The sum of all elements that are not nan, or along `dim`.
 
     >>> import autodiff_kernel as torch
@@ -282,7 +301,9 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 
 @public()
-def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Tensor:
+def nanmean(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Tensor:
     """The mean of all elements that are not nan, or along `dim`.
 
     >>> import autodiff_kernel as torch
@@ -292,7 +313,8 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     check_tensor("nanmean", input)
     if input.raw.dtype.kind not in "fcV":
         raise RuntimeError(
-            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_type}"
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{input.dtype.scalar_type}"
         )
     numbers: Any = is_number(input.detach())
     result = nansum(input, dim, keepdim, dtype=dtype) / sum(numbers, dim, keepdim)  # type: ignore[operator]

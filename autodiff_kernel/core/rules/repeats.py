@@ -26,7 +26,7 @@ def _repeat_back(g: Any, n: Any) -> Any:
     return sum_row(g, p=(over, False)) if over else g
 
 
-repeat_row = Op(
+repeat_row: Op = Op(
     "repeat", lambda a, p: np.tile(a, p), a=_repeat_back, mode="linear", params=True, partials=("1 per copy",),
     doc="The whole tensor several times along each dimension.",
 )  # fmt: skip
@@ -40,7 +40,7 @@ def _interleave_back(g: Any, n: Any) -> Any:
 
 
 # p is (how often, dimension)
-interleave_row = Op(
+interleave_row: Op = Op(
     "repeat_interleave", lambda a, p: np.repeat(a, p[0], p[1]), a=_interleave_back, mode="linear", params=True,
     node="ViewBackward0", partials=("1 per copy",), doc="Each element several times in a row.",
 )  # fmt: skip
@@ -101,7 +101,9 @@ def tile(input: Tensor, dims: Any) -> Tensor:
 attach("tile", tile_method)
 
 
-def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Tensor:  # fmt: skip
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
     """Each element `repeats` times in a row, along `dim` or of the flattened tensor.
 
     repeats: an int, or a 1-D integer tensor with a number for each place along `dim`.
@@ -130,7 +132,8 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
         return _interleave(x, (times, d))
     if not isinstance(repeats, Tensor):
         raise TypeError(
-            f"repeat_interleave(): argument 'repeats' (position 2) must be Tensor, not {type(repeats).__name__}"
+            "repeat_interleave(): argument 'repeats' (position 2) must be Tensor, not "
+            f"{type(repeats).__name__}"
         )
     if repeats.raw.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
@@ -170,7 +173,7 @@ FUNCTIONS["repeat_interleave"] = repeat_interleave
 
 
 # ------------------------------------------------------------------------------------------------ flip, roll, rot90
-flip_row = Op(
+flip_row: Op = Op(
     "flip", lambda a, p: np.flip(a, p).copy() if a.ndim and p else a.copy(), a=lambda g, n: flip_row(g, p=n.p),
     mode="linear", params=True, partials=("1, turned back",), doc="The elements in reverse order along dimensions.",
 )  # fmt: skip
@@ -182,7 +185,7 @@ def _roll(a: Any, p: Any) -> Any:
 
 
 # p is (shifts, dims); dims None rolls the flattened tensor
-roll_row = Op(
+roll_row: Op = Op(
     "roll", _roll, a=lambda g, n: roll_row(g, p=(tuple(-s for s in n.p[0]), n.p[1])), mode="linear", params=True,
     partials=("1, rolled back",), doc="The elements shifted along dimensions, those at the end coming back in front.",
 )  # fmt: skip
@@ -197,7 +200,7 @@ def _rot90(a: Any, p: Any) -> Any:
     return np.flip(a, dims[1] if k == 1 else dims[0]).copy().swapaxes(*dims)
 
 
-rot90_row = Op(
+rot90_row: Op = Op(
     "rot90", _rot90, a=lambda g, n: rot90_row(g, p=(-n.p[0] % 4, n.p[1])), mode="linear", params=True,
     partials=("1, turned back",), doc="The plane of two dimensions turned by quarter turns.",
 )  # fmt: skip

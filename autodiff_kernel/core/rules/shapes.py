@@ -37,25 +37,25 @@ class Reshape(Op):
         return unsafe_view(contiguous_row(x), p=p)
 
 
-reshape = Reshape(
+reshape: Reshape = Reshape(
     "reshape", lambda a, p: a.reshape(p), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True, view=True,
     node="ViewBackward0", partials=("1",), latex="{a}", doc="The same elements in another shape.",
 )  # fmt: skip
-unsafe_view = Op(
+unsafe_view: Op = Op(
     "unsafe_view", lambda a, p: a.reshape(p), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True,
     symbol="reshape", partials=("1",), latex="{a}", doc="A fresh copy in another shape, which nobody else holds.",
 )  # fmt: skip
 # p is a memory format, or None for row-major order
-contiguous_row = Op(
+contiguous_row: Op = Op(
     "contiguous", formats.copied, a=lambda g, n: g, mode="linear", params=True, node="CloneBackward0", symbol="copy",
     partials=("1",), latex="{a}", doc="A copy whose elements lie in row-major order.",
 )  # fmt: skip
-unsqueeze_row = Op(
+unsqueeze_row: Op = Op(
     "unsqueeze", lambda a, p: a.reshape((*a.shape[:p], 1, *a.shape[p:])), a=lambda g, n: reshape(g, p=n.sa),
     mode="linear", params=True, view=True, partials=("1",), latex="{a}", doc="A new dimension of size 1.",
 )  # fmt: skip
 # p is (the dimensions to drop, whether none, one or several were named)
-squeeze_row = Op(
+squeeze_row: Op = Op(
     "squeeze", lambda a, p: a.squeeze(p[0]), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True, view=True,
     node=lambda p: f"SqueezeBackward{p[1]}", partials=("1",), latex="{a}", doc="Without dimensions of size 1.",
 )  # fmt: skip
@@ -84,7 +84,7 @@ def _expand(a: Any, p: Any) -> Any:
     return as_strided(a, p, tuple(steps))
 
 
-expand_row = Op(
+expand_row: Op = Op(
     "expand", _expand, a=lambda g, n: unbroadcast(g, n.sa), mode="linear", params=True, view=True, partials=("1",),
     latex="{a}", doc="Dimensions of size 1 repeated, without copying.",
 )  # fmt: skip
@@ -141,7 +141,8 @@ def infer(shape: Any, count: int, function: str = "reshape", argument: str = "sh
         return (*shape[:hole], count // known, *shape[hole + 1 :])
     elif not known and not count:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can "
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
+            "dimension size -1 can "
             "be any value and is ambiguous"
         )
     raise explain(
@@ -221,7 +222,8 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         return view_dtype(self, size[0])
     if not size and not named:
         raise TypeError(
-            "view() received an invalid combination of arguments - got (), but expected one of:\n * (torch.dtype dtype)\n"
+            "view() received an invalid combination of arguments - got (), but expected one of:\n * "
+            "(torch.dtype dtype)\n"
             " * (tuple of ints size)\n"
         )
     raw = self.raw
@@ -229,9 +231,11 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     if not is_viewable(raw, shape):
         raise explain(
             RuntimeError,
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+            "across two "
             "contiguous subspaces). Use .reshape(...) instead.",
-            f"The tensor has shape {list(raw.shape)} and strides {list(self.stride())}: read in memory order its elements "
+            f"The tensor has shape {list(raw.shape)} and strides {list(self.stride())}: read in memory "
+            "order its elements "
             f"do not come in the order that {list(shape)} needs.",
             "use x.reshape(...), which copies where it must, or x.contiguous().view(...).",
         )
@@ -331,7 +335,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     except RuntimeError as error:
         if "is invalid for" in str(error):
             raise RuntimeError(
-                f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {d} ({count}) in the "
+                f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {d} "
+                f"({count}) in the "
                 "input tensor"
             ) from None
         raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
@@ -410,7 +415,8 @@ def droppable(shape: tuple[int, ...], dim: Any) -> tuple[tuple[int, ...], int]:
         return tuple(d for d in named if ndim and shape[d] == 1), 2
     if dim.__class__ is not int and not is_whole(dim):
         raise TypeError(
-            f"squeeze() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
+            f"squeeze() received an invalid combination of arguments - got ({type(dim).__name__}), but "
+            "expected one of:\n"
             " * ()\n * (int dim)\n * (tuple of ints dim)\n"
         )
     d = wrap_dim(dim, ndim)
@@ -440,7 +446,8 @@ def expanded(x: Tensor, size: tuple[int, ...]) -> Tensor:
     lead = len(size) - len(shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand({type_name(x.raw)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) "
+            f"expand({type_name(x.raw)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) "
             f"must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     out = list(size)
@@ -448,14 +455,16 @@ def expanded(x: Tensor, size: tuple[int, ...]) -> Tensor:
         if i < lead:
             if n < 0:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+                    f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
+                    f"dimension {i}"
                 )
         elif n == -1:
             out[i] = shape[i - lead]
         elif n != shape[i - lead] and (shape[i - lead] != 1 or n < 0):
             raise explain(
                 RuntimeError,
-                f"The expanded size of the tensor ({n}) must match the existing size ({shape[i - lead]}) at non-singleton "
+                f"The expanded size of the tensor ({n}) must match the existing size ({shape[i - lead]}) at "
+                "non-singleton "
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}",
                 "Only a dimension of size 1 can be stretched.",
                 "use repeat() to copy a longer dimension several times.",
@@ -525,7 +534,8 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if shape[i] not in (1, out[i]):
                 if out[i] != 1:
                     raise RuntimeError(
-                        f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
+                        f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching "
+                        "argument at index "
                         f"{k} had {tuple(shape)}; but expected shape should be broadcastable to {out}"
                     )
                 out[i] = shape[i]

@@ -168,7 +168,8 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
         )
     if sum(parts) != length:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at dimension {dim}), but "
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at "
+            f"dimension {dim}), but "
             f"got split_sizes={list(parts)}"
         )
     return several_views(split_row, input, (parts, d, True))
@@ -230,8 +231,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if isinstance(cut, Tensor):
         if cut.raw.ndim > 1 or cut.raw.dtype != np.int64 or cut.device.type != "cpu":
             raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor of "
-                f"dtype long on the CPU, but got a tensor with {cut.raw.ndim} dims, {cut.dtype} on {cut.device}"
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                "one-dimensional tensor of "
+                f"dtype long on the CPU, but got a tensor with {cut.raw.ndim} dims, {cut.dtype} on "
+                f"{cut.device}"
             )
         cut = cut.tolist()
     if is_whole(cut):
@@ -244,7 +247,8 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         ends = list(size_list(tuple(cut), "tensor_split", "indices")) if len(cut) else []
     ends = [min(max(e + size if e < 0 else e, 0), size) for e in ends]
     return tuple(
-        narrow(input, d, start, max(stop - start, 0)) for start, stop in zip([0, *ends], [*ends, size], strict=True)
+        narrow(input, d, start, max(stop - start, 0))
+        for start, stop in zip([0, *ends], [*ends, size], strict=True)
     )
 
 
@@ -254,7 +258,8 @@ def _named_split(name: str, dim: int, least: int, example: str) -> None:
         ndim = input.raw.ndim
         if ndim < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
+                f"{ndim} dimensions!"
             )
         d = 0 if dim == 1 and ndim == 1 else dim
         size = input.raw.shape[d]
@@ -262,14 +267,16 @@ def _named_split(name: str, dim: int, least: int, example: str) -> None:
             parts = int(indices_or_sections)
             if parts <= 0 or size % parts:
                 raise RuntimeError(
-                    f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {size} is not "
+                    f"torch.{name} attempted to split along dimension {d}, but the size of the dimension "
+                    f"{size} is not "
                     f"divisible by the split_size {parts}!"
                 )
         return tensor_split(input, indices_or_sections, d)
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = (
-        f"Views of parts along dimension {dim}{' (0 of a 1-D tensor)' if dim == 1 else ''}: so many equal ones, or cut at "
+        f"Views of parts along dimension {dim}{' (0 of a 1-D tensor)' if dim == 1 else ''}: so many equal "
+        "ones, or cut at "
         f"the given indices.\n\n>>> import autodiff_kernel as torch\n{example}\n"
     )
     public()(form)

@@ -112,7 +112,8 @@ def parameters(name: str, x: Any, dim: Any, unbiased: Any, keepdim: Any, correct
     axis = axes(dim, raw.ndim, name)
     if count(raw.shape, axis) - correction <= 0 and (axis is None or raw.size):
         warnings.warn(
-            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+            "factor (input "
             "numel divided by output numel).",
             UserWarning,
             stacklevel=4,
