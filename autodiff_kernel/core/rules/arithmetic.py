@@ -85,7 +85,8 @@ pow_tensor = Op(
 
 def _base_number_rule(g: Any, n: Any) -> Any:
     if n.a == 0:  # 0**b is constant for b > 0, and 0 * log(0) would be nan
-        return g * where(n.b >= 0, n.b * 0, float("-inf"))
+        constant = n.b >= 0
+        return g * where(constant, 0, where(constant, 0, n.y) * float("-inf"))
     return g * (n.y * float(np.log(np.float64(n.a))))
 
 
@@ -198,9 +199,22 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
     return result if out is None else into(out, result)
 
 
+def _unusual_power(self: Any, exponent: Any) -> Any:
+    """A negative whole number, a truth value or a complex number as exponent."""
+    kind = self.raw.dtype.kind
+    if exponent.__class__ is int and kind in "iu":
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if exponent.__class__ is bool and kind == "b":
+        return TABLE["bitwise_or"](self, not exponent)
+    return _pow_number(self, exponent)
+
+
 def power(self: Any, exponent: Any) -> Any:
-    if exponent.__class__ in NUMBERS:
+    kind = exponent.__class__
+    if kind is float or kind is int and exponent >= 0:
         return _pow_number(self, exponent)
+    if kind in NUMBERS:
+        return _unusual_power(self, exponent)
     return (
         _pow_number(self, exponent.item())
         if isinstance(exponent, np.generic)

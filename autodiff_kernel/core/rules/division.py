@@ -46,7 +46,7 @@ div_trunc = Op("div_trunc", _no_zero("div_trunc_cpu", _trunc), zero, zero,
 floor_divide = Op("floor_divide", div_floor.fwd, undefined("floor_divide"), undefined("floor_divide"),
                   mode="elementwise", spreads=True, types="same", node="NotImplemented", symbol="//",
                   partials=("undefined", "undefined"), latex=r"\lfloor {a} / {b} \rfloor",
-                  doc="The quotient rounded down; no derivative, as in PyTorch (div with a rounding mode has one).")  # fmt: skip
+                  doc="The quotient rounded down; no derivative (div with a rounding mode has one).")  # fmt: skip
 
 
 def _pair(name: str, fwd: Any, quotient: Op, symbol: str, doc: str) -> tuple[Op, Op]:

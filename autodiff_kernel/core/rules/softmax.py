@@ -31,11 +31,11 @@ def _checked(kernel: str, a: Any) -> Any:
 
 
 def _softmax(a: Any, p: Any) -> Any:
+    if not a.size:
+        return a.copy()
     x = _checked("softmax_lastdim_kernel_impl", a)
     if not a.ndim:
         return a * 0 + 1
-    if not a.size:
-        return a + 0
     y = x - x.max(p, keepdims=True)
     np.exp(y, out=y)
     y /= y.sum(p, keepdims=True)
@@ -55,11 +55,11 @@ softmax_row = Op(
 
 
 def _log_softmax(a: Any, p: Any) -> Any:
+    if not a.size:
+        return a.copy()
     x = _checked("log_softmax_lastdim_kernel_impl", a)
     if not a.ndim:
         return a * 0
-    if not a.size:
-        return a + 0
     y = x - x.max(p, keepdims=True)
     y -= np.log(np.exp(y).sum(p, keepdims=True))
     return y if x is a else y.astype(a.dtype)
