@@ -224,7 +224,8 @@ section { break-inside: avoid; } section.keep { break-after: avoid; }
 .name { display: flex; gap: 3mm; margin: 0 0 3mm; font-size: 9.5pt; }
 .name span { flex: 1; border-bottom: .3mm solid #555; }
 table { border-collapse: collapse; margin: 1.5mm 0; font-size: 10pt; background: #fff; }
-main td, main th { border: .25mm solid #777 !important; padding: .8mm 2.5mm !important; text-align: left; color: #000 !important; }
+main td, main th { border: .25mm solid #777 !important; padding: .8mm 2.5mm !important;
+  text-align: left; color: #000 !important; }
 .blank .out table { width: 100%; } .blank .out td { height: 7.5mm !important; min-width: 24mm !important; }
 main caption { font-size: 9.5pt; color: #000 !important; }
 pre { font: 9pt/1.35 "DejaVu Sans Mono", Consolas, Menlo, monospace; white-space: pre-wrap;
