@@ -24,7 +24,7 @@ from ..sharing import Family, View
 from ..tensor import Tensor, share, type_name, version_of, wrap
 from .casting import to_device
 from .picking import beyond, outside, pack, pick, put_in_place
-from .writing import fitting, overwrite, overwrite_part
+from .writing import fill_in_place, fitting, overwrite, overwrite_part
 
 ndarray = np.ndarray
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
@@ -199,7 +199,7 @@ def basic(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
             start, stop, step = item.indices(size)
             if step < 0:
                 return None
-            p.append((start, max(start, stop), step) if start or stop != size or step != 1 else ())
+            p.append((start, max(start, stop), step) if item.start or stop != size or step != 1 else ())
             dim += 1
         elif item is None:
             p.append(None)
@@ -377,7 +377,9 @@ def span(s: slice, size: int | None, alone: bool = False) -> Any:
             "Tensors have no negative strides.",
             "use x.flip(0).",
         )
-    return () if (start, stop, step) == (0, size, 1) and not alone else (start, max(start, stop), step)
+    # as in PyTorch, x[-2:] is a step even where it takes all of two elements
+    whole = not s.start and (stop, step) == (size, 1) and not alone
+    return () if whole else (start, max(start, stop), step)
 
 
 def too_many(x: Tensor, need: int, items: list[Any]) -> IndexError:
@@ -432,8 +434,8 @@ def put(self: Tensor, index: Any, value: Any) -> None:
         value = checked_number(self, value)
     if index is False:
         return
-    p, picks = split(self, None if index is True else index)
-    whole = takes_all(p) or p == ((0, *self.raw.shape[:1], 1),)
+    p, picks = split(self, None if index is True else (index,) if index.__class__ is slice else index)
+    whole = takes_all(p)
     followed = modes.is_grad_enabled() and (self.node is not None or getattr(value, "node", None) is not None)
     followed = followed or self.is_dual or getattr(value, "is_dual", False)
     if whole:
@@ -448,6 +450,8 @@ def put(self: Tensor, index: Any, value: Any) -> None:
         put_in_place(x, value, *picks)
     elif followed and not whole:
         overwrite_part(x, value)
+    elif followed and x.raw.ndim and not np.ndim(getattr(value, "raw", value)):
+        fill_in_place(x, value)
     else:
         overwrite(x, value)
 

@@ -260,6 +260,19 @@ def filled(input: Tensor, value: Any) -> Tensor:
     return fill_row(input, value, p=dtypes_of(input, value))
 
 
+def filled_with(input: Tensor, value: Any) -> Tensor:
+    """x[...] = value, where it is a number or a 0-d tensor: PyTorch makes a 0-d tensor of a number first."""
+    return (
+        fill_row(input, value, p=dtypes_of(input, value))
+        if not isinstance(value, Tensor)
+        else filled(input, value)
+    )
+
+
+filled_with.__name__ = "fill"
+fill_in_place = in_place(filled_with, fill_row)
+
+
 def zeroed(input: Tensor) -> Tensor:
     """Zeros in the input's shape and dtype.
 
