@@ -19,8 +19,9 @@ from . import random as random  # noqa: E402
 from .core import create as _create  # noqa: E402
 from .core import draws as _draws  # noqa: E402
 from .core import places as _places  # noqa: E402
-from .core import rules as _rules  # noqa: E402
 from .core import questions as _questions  # noqa: E402
+from .core import return_types as return_types  # noqa: E402
+from .core import rules as _rules  # noqa: E402
 from .core import sequences as _sequences  # noqa: E402
 from .core.api import FUNCTIONS as _FUNCTIONS  # noqa: E402
 from .core.device import device as device  # noqa: E402
@@ -47,7 +48,6 @@ from .core.notes import scope as scope  # noqa: E402
 from .core.printing import get_printoptions as get_printoptions  # noqa: E402
 from .core.printing import printoptions as printoptions  # noqa: E402
 from .core.printing import set_printoptions as set_printoptions  # noqa: E402
-from .core import return_types as return_types  # noqa: E402
 from .core.tensor import Size as Size  # noqa: E402
 from .core.tensor import Tensor as Tensor  # noqa: E402
 from .version import __version__ as __version__  # noqa: E402

@@ -1,6 +1,7 @@
 """torch.func: functions in, derivative functions out."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .core import backward as _engine
 from .core import dual, modes
@@ -28,20 +29,31 @@ def leaves(x: Any) -> list[Tensor]:
     return [x] if isinstance(x, Tensor) else []
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:
     """(func(*primals), its rate of change along the tangents), by one pass of dual numbers.
 
     >>> import autodiff_kernel as torch
-    >>> torch.func.jvp(lambda a, b: a * b + a ** 2, (torch.tensor(2.), torch.tensor(3.)), (torch.tensor(1.), torch.tensor(0.)))
+    >>> torch.func.jvp(lambda a, b: a * b + a ** 2, (torch.tensor(2.), torch.tensor(3.)),
+    ...                (torch.tensor(1.), torch.tensor(0.)))
     (tensor(10.), tensor(7.))
     """
     if not isinstance(primals, tuple):
-        raise RuntimeError(f"jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals). Got {type(primals).__name__}")  # fmt: skip
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals). "
+            f"Got {type(primals).__name__}"
+        )
     if len(leaves(primals)) != len(leaves(tangents)):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to have the same python structure.")
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure."
+        )
     for p, t in zip(leaves(primals), leaves(tangents)):
         if p.shape != t.shape:
-            raise RuntimeError(f"jvp(f, primals, tangents): Expected primal of shape {p.shape} to have a tangent of that shape, got {t.shape}")  # fmt: skip
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected primal of shape {p.shape} to have a tangent of that shape, "
+                f"got {t.shape}"
+            )
     with dual.level() as level:
         moving = iter(leaves(tangents))
         out = func(*tree_map(lambda p: dual.make(p, next(moving), level), primals))
@@ -122,7 +134,10 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def pull(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         ys, vs = leaves(out), leaves(cotangents)
         if len(ys) != len(vs):
-            raise RuntimeError(f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function: {len(ys)} outputs, {len(vs)} cotangents")  # fmt: skip
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function: "
+                f"{len(ys)} outputs, {len(vs)} cotangents"
+            )
         total: Any = None
         with modes.enable_grad():
             for y, v in zip(ys, vs):
@@ -159,7 +174,9 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
             if has_aux:
                 y, aux = y
             if not isinstance(y, Tensor):
-                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a tensor, got {type(y).__name__}")
+                raise RuntimeError(
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a tensor, got {type(y).__name__}"
+                )
             if y.dim():
                 raise RuntimeError(
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "

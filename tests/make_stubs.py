@@ -36,7 +36,9 @@ def signature(f, first: str = "") -> str:
     try:
         sig = inspect.signature(f)
     except (TypeError, ValueError):
-        return f"({first}, *args: Any, **kwargs: Any) -> Any" if first else "(*args: Any, **kwargs: Any) -> Any"
+        return (
+            f"({first}, *args: Any, **kwargs: Any) -> Any" if first else "(*args: Any, **kwargs: Any) -> Any"
+        )
     parts, star = [], False
     parameters = list(sig.parameters.values())
     if first:

@@ -33,11 +33,22 @@ def test_seed_hessian_both_ways():
     x = torch.tensor([2.0, 3.0])
     want = [[2, 1], [1, 0]]
     assert functional.hessian(lambda v: f(v[0], v[1]), x).tolist() == want
-    assert functional.hessian(lambda v: f(v[0], v[1]), x, outer_jacobian_strategy="forward-mode").tolist() == want
+    assert (
+        functional.hessian(lambda v: f(v[0], v[1]), x, outer_jacobian_strategy="forward-mode").tolist()
+        == want
+    )
     assert func.hessian(lambda v: f(v[0], v[1]))(x).tolist() == want
     x1, x2 = number(2).requires_grad_(), number(3).requires_grad_()
     g = torch.autograd.grad(f(x1, x2), (x1, x2), create_graph=True)
-    rows = [[v.item() for v in torch.autograd.grad(d, (x1, x2), retain_graph=True, allow_unused=True, materialize_grads=True)] for d in g]
+    rows = [
+        [
+            v.item()
+            for v in torch.autograd.grad(
+                d, (x1, x2), retain_graph=True, allow_unused=True, materialize_grads=True
+            )
+        ]
+        for d in g
+    ]
     assert rows == want
     pair = functional.hessian(f, (torch.tensor(2.0), torch.tensor(3.0)))
     assert [[v.item() for v in row] for row in pair] == want

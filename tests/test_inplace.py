@@ -16,7 +16,11 @@ EXPECTED = json.loads((pathlib.Path(__file__).parent / "data" / "inplace.json").
 def test_as_pytorch(name):
     got, want = answer(CASES[name], torch), EXPECTED[name]
     if isinstance(want, dict):
-        assert got == {**want, "text": want["text"][: len(got.get("text", ""))]} if isinstance(got, dict) else want
+        assert (
+            got == {**want, "text": want["text"][: len(got.get("text", ""))]}
+            if isinstance(got, dict)
+            else want
+        )
         assert got["raises"] == want["raises"]
         assert got["text"][:40] == want["text"][:40]
     else:

@@ -1,6 +1,7 @@
 """torch.autograd: gradients of what was computed."""
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..core import backward as _engine
 from ..core.modes import enable_grad as enable_grad
@@ -71,8 +72,12 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if is_grads_batched:
-        return _batched(roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused), materialize_grads)
-    out = _engine.grad(roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused) or materialize_grads)
+        return _batched(
+            roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused), materialize_grads
+        )
+    out = _engine.grad(
+        roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused) or materialize_grads
+    )
     if materialize_grads:
         out = tuple(x.detach() * 0 if g is None else g for x, g in zip(wanted, out))
     return out

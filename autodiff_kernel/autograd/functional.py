@@ -1,6 +1,7 @@
 """torch.autograd.functional: Jacobians, Hessians and their products, of functions of tensors."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from ..core import backward as _engine
 from ..core import dual, modes
@@ -138,9 +139,13 @@ def hessian(
                 raise RuntimeError("The function given to hessian should return a single Tensor")
             y = y[0]
         if not isinstance(y, Tensor):
-            raise TypeError(f"The output of the user-provided function should be a Tensor but has type {type(y)}.")
+            raise TypeError(
+                f"The output of the user-provided function should be a Tensor but has type {type(y)}."
+            )
         if y.numel() != 1:
-            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
+            raise RuntimeError(
+                "The Tensor returned by the function given to hessian should contain a single element"
+            )
         if not y.requires_grad:
             _independent(0, strict)
             return tuple(x * 0 for x in args) if many else args[0] * 0
@@ -149,14 +154,16 @@ def hessian(
         return out if many else out[0]
 
     if outer_jacobian_strategy == "forward-mode":
-        from ..func import jacfwd, grad
+        from ..func import grad, jacfwd
 
         if not many:
             return jacfwd(grad(lambda x: func(x).reshape(())))(xs[0])
     return jacobian(gradient, tuple(xs) if many else xs[0], create_graph, strict)
 
 
-def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(outputs, vᵀ J): the product of a cotangent with the Jacobian, by one reverse pass.
 
     >>> import autodiff_kernel as torch
@@ -190,7 +197,9 @@ def _cotangents(v: Any, ys: tuple[Tensor, ...]) -> list[Any]:
     return vs
 
 
-def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(outputs, J v): the product of the Jacobian with a tangent, by one pass of dual numbers.
 
     >>> import autodiff_kernel as torch
@@ -218,7 +227,9 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     )
 
 
-def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(output, H v) of a function with one output element, without building H.
 
     >>> import autodiff_kernel as torch
@@ -248,7 +259,9 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _done(y, create_graph), _done(products if many else products[0], create_graph)
 
 
-def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(output, vᵀ H); equal to `hvp`, since H is symmetric.
 
     >>> import autodiff_kernel as torch

@@ -4,7 +4,8 @@
 words of their own.  `FUNCTIONS` is what the package exports.
 """
 
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .hot import binary, unary
 from .inplace import adopt, in_place
@@ -149,7 +150,11 @@ def document(f: Any, name: str, op: Op, signature: str, example: str) -> None:
     f.__name__ = f.__qualname__ = name
     parts = [signature, "", op.doc]
     if op.partials:
-        parts += ["", "Derivative: " + ", ".join(op.partials).format(a="input", b="other", y="result", c="third", p="p")]
+        parts += [
+            "",
+            "Derivative: "
+            + ", ".join(op.partials).format(a="input", b="other", y="result", c="third", p="p"),
+        ]
     if example:
         parts += ["", ">>> import autodiff_kernel as torch", *example.strip().splitlines()]
     f.__doc__ = "\n".join(parts)

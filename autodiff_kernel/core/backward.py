@@ -1,6 +1,7 @@
 """Backward and grad: start the walk, and put the sums where they belong."""
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +109,9 @@ def deposit(n: Node, g: Any) -> None:
     add_grad(t, g)
 
 
-def roots_of(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> list[tuple[Node, Any]]:
+def roots_of(
+    tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool
+) -> list[tuple[Node, Any]]:
     """Each tensor's node with its cotangent."""
     roots = []
     for i, (t, g) in enumerate(zip(tensors, gradients)):
@@ -139,7 +142,9 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
             f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
         )
     if g.device != t.device:
-        raise RuntimeError(f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!")
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!"
+        )
     if g.raw.dtype != raw.dtype:
         g = wrap(g.raw.astype(raw.dtype))
     if create_graph:

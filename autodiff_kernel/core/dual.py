@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .graph import Saved, new
-from .op import Op, TABLE
+from .op import TABLE, Op
 from .tensor import Tensor, wrap
 
 
@@ -101,7 +101,9 @@ def change(function: Any, x: Dual, args: Any, kwargs: Any) -> Dual:
     from .inplace import adopt
 
     result = function(x, *args, **kwargs)
-    p, t = (result.p, result.t) if isinstance(result, Dual) and result.level == x.level else (result, result * 0)
+    p, t = (
+        (result.p, result.t) if isinstance(result, Dual) and result.level == x.level else (result, result * 0)
+    )
     if isinstance(p, Tensor) and not p.is_dual and not x.p.is_dual:
         adopt(x.p, p)
     else:

@@ -17,12 +17,12 @@ def translate(op: Any, xs: Any, raws: Any, p: Any, error: BaseException) -> Base
         clash = shape_clash([np.shape(r) for r in raws])
         if clash is not None:
             return clash
-    if op.name in ("sub", "rsub") and all(getattr(r, "dtype", None) == bool for r in raws):
+    if op.name in ("sub", "rsub") and all(getattr(getattr(r, "dtype", None), "kind", "") == "b" for r in raws):
         return RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
-    if op.name == "neg" and getattr(raws[0], "dtype", None) == bool:
+    if op.name == "neg" and getattr(getattr(raws[0], "dtype", None), "kind", "") == "b":
         return RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
             "`~` or `logical_not()` operator instead."
@@ -32,7 +32,9 @@ def translate(op: Any, xs: Any, raws: Any, p: Any, error: BaseException) -> Base
         return RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(error, TypeError) and "not supported for the input types" in text:
         kinds = ", ".join(str(x.dtype) if isinstance(x, Tensor) else type(x).__name__ for x in xs)
-        return explain(RuntimeError, f"{op.name} is not implemented for {kinds}", cure="convert to another dtype first.")
+        return explain(
+            RuntimeError, f"{op.name} is not implemented for {kinds}", cure="convert to another dtype first."
+        )
     if isinstance(error, (ValueError, OverflowError)):
         return explain(RuntimeError, f"{op.name}: {text}", describe(xs))
     return error
@@ -41,7 +43,11 @@ def translate(op: Any, xs: Any, raws: Any, p: Any, error: BaseException) -> Base
 def describe(xs: Any) -> str:
     """The shapes and dtypes of the operands, in words."""
     parts = [
-        f"{list(x.shape)} {x.dtype}" if isinstance(x, Tensor) else repr(x) if x.__class__ in NUMBERS else type(x).__name__
+        f"{list(x.shape)} {x.dtype}"
+        if isinstance(x, Tensor)
+        else repr(x)
+        if x.__class__ in NUMBERS
+        else type(x).__name__
         for x in xs
     ]
     return "The operands: " + "; ".join(parts) + "."

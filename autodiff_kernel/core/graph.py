@@ -10,9 +10,10 @@ the walk needs no recursion, no sort and no visited set.
 """
 
 import weakref
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -341,7 +342,13 @@ def _pairs(
         if x is None:
             continue
         if op.spreads:
-            shape = n.sx[i] if op.each is not None else (n.sa, n.sb, n.sc)[i] if op.arity > 2 else (n.sa if i == 0 else n.sb)
+            shape = (
+                n.sx[i]
+                if op.each is not None
+                else (n.sa, n.sb, n.sc)[i]
+                if op.arity > 2
+                else (n.sa if i == 0 else n.sb)
+            )
             if x.shape != shape:
                 x = unbroadcast(x, shape)
         out.append((e, x))
@@ -425,7 +432,9 @@ def small(x: Any) -> Any:
         return x.copy()
     from .device import backend_of
 
-    return backend_of(x).host(x)  # off the GPU (uncounted: nobody's program did this), whose memory is the user's
+    return backend_of(x).host(
+        x
+    )  # off the GPU (uncounted: nobody's program did this), whose memory is the user's
 
 
 def check_writes(n: Node) -> None:
@@ -451,7 +460,9 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
 
     kind = f"[{type_name(value)} {list(np.shape(value))}]"
     output = f", which is output 0 of {n.title}," if letter == "y" else ""
-    role = {"y": "its own output", "x": f"its input {i + 1}"}.get(letter, f"its {'first second third'.split()['abc'.find(letter)]} input")
+    role = {"y": "its own output", "x": f"its input {i + 1}"}.get(
+        letter, f"its {'first second third'.split()['abc'.find(letter)]} input"
+    )
     lines: list[tuple[str, Any]] = []
     if n.notes is not None and n.notes.place is not None:
         lines.append((f"saved by {n.op.name} in", n.notes.place))
@@ -518,14 +529,22 @@ def saved_tensors(n: Node) -> Any:
         value = getattr(n, letter, None)
         if value is not None:
             number = value.__class__ in (int, float, bool, complex)
-            setattr(s, letter, value if number else wrap(value, getattr(n, edge, None), getattr(n, "v" + letter, None)))
+            setattr(
+                s,
+                letter,
+                value if number else wrap(value, getattr(n, edge, None), getattr(n, "v" + letter, None)),
+            )
         elif hasattr(n, letter):  # an input that was left out
             setattr(s, letter, None)
     if getattr(n, "x", None) is not None:
         s.x = [wrap(v, e) for v, e in zip(n.x, n.edges)]
     y = getattr(n, "y", None)
     if y is not None:
-        s.y = [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(y)] if op.outputs else wrap(y, n, getattr(n, "vy", None))
+        s.y = (
+            [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(y)]
+            if op.outputs
+            else wrap(y, n, getattr(n, "vy", None))
+        )
     return s
 
 

@@ -75,7 +75,9 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
     fwd: a quicker forward than the row's for what the short path takes; where it raises, the row's says why.
     """
     if not op.differentiable:
-        return lambda self, other: op(self, other) if isinstance(other, Tensor) else meet_other(op, self, other)
+        return lambda self, other: (
+            op(self, other) if isinstance(other, Tensor) else meet_other(op, self, other)
+        )
     fwd = fwd or op.fwd
     _, only_a, only_b, both, *_ = op.keeps
 

@@ -12,8 +12,9 @@ anew from the base's new node, so each of them sees the change, values and gradi
 The stamp is set before the memory is written: an interrupt in between can only refuse too much.
 """
 
+from collections.abc import Callable
 from sys import _getframe as getframe
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from . import dtype as dtypes
 from . import graph, modes, places
 from .errors import explain
 from .graph import Node, new, tick, written
-from .op import Op, TABLE
+from .op import TABLE, Op
 from .sharing import Family, View, replay, share, version_of
 from .storage import root_of
 from .tensor import Parameter, Tensor, type_name, wrap
@@ -66,7 +67,7 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
         if self.is_dual:
             from .dual import change
 
-            return change(function, self, args, kwargs)
+            return change(function, self, args, kwargs)  # type: ignore[arg-type]
         old = self
         if modes.is_grad_enabled() and tracks(self, args, kwargs):
             check_allowed(self)
@@ -264,15 +265,19 @@ def check_allowed(t: Tensor) -> None:
 
 def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> RuntimeError:
     """The error for a view that autograd cannot follow, when it is changed itself or (indirect) through its base."""
-    how = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    how = (
+        "its base or another view of its base has been modified inplace"
+        if indirect
+        else "is being modified inplace"
+    )
     if family.made == "several":
         picked = n is not None and n.op is not None and n.op.picks and n.left is not None
         op, (_, number) = family.chain[-1]
         title = n.left.title if picked else op.node_name(None)  # type: ignore[union-attr]
         return explain(
             RuntimeError,
-            f"Output {number} of {title.partition('Backward')[0]} is a view and {how}. This view is the output of a function that returns multiple "
-            "views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
+            f"Output {number} of {title.partition('Backward')[0]} is a view and {how}. This view is the output of a "
+            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
             "operation by an out-of-place one.",
             node=n,
         )

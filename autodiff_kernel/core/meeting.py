@@ -99,7 +99,9 @@ def common_dtype(raws: list[Any]) -> dtypes.dtype:
 
 
 def promote(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
-    if op.name in ("sub", "rsub") and {r.__class__ is bool or getattr(r, "dtype", None) == bool for r in raws} == {
+    if op.name in ("sub", "rsub") and {
+        r.__class__ is bool or getattr(r, "dtype", None) == bool for r in raws
+    } == {
         True,
         False,
     }:
@@ -138,4 +140,6 @@ def number_as(number: Any, np_dtype: Any) -> Any:
     try:
         return np_dtype.type(number)
     except OverflowError:
-        raise RuntimeError(f"value cannot be converted to type {dtypes.of(np_dtype).name} without overflow") from None
+        raise RuntimeError(
+            f"value cannot be converted to type {dtypes.of(np_dtype).name} without overflow"
+        ) from None

@@ -8,8 +8,9 @@ means that every thread is in the plain mode, and only then does nobody ask furt
 
 import functools
 import threading
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Callable, TypeVar
+from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 

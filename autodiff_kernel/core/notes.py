@@ -2,8 +2,9 @@
 
 import threading
 import weakref
-from typing import Any, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 

@@ -20,8 +20,9 @@ An input that has no rule (a condition, an index) is an input all the same: its 
 Only `unary` and `binary` in hot.py and the walk are written out by hand; everything else goes through `Op.__call__`.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,8 @@ TABLE: dict[str, "Op"] = {}
 def kept_by(reads: tuple[str, ...]) -> tuple[tuple[bool, ...], ...]:
     """For each set of inputs that have edges (as bits): does the node keep (a, b, c, y)?"""
     return tuple(
-        tuple(any(letter in r for i, r in enumerate(reads) if bits >> i & 1) for letter in "abcy") for bits in range(8)
+        tuple(any(letter in r for i, r in enumerate(reads) if bits >> i & 1) for letter in "abcy")
+        for bits in range(8)
     )
 
 
@@ -58,8 +60,8 @@ class Op:
     """
 
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
-                 "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps", "keeps_letters", "counters",
-                 "spent", "is_spent", "picks", "variants", "differentiable", "base")  # fmt: skip
+                 "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps",
+                 "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base")  # fmt: skip
 
     def __init__(
         self,
@@ -166,10 +168,16 @@ class Op:
 
             if self.each is not None:
                 each = self.each
-                made = self._like(each=lambda g, n, i: cast(each(g, n, i), p=casts[i]) if casts[i] else each(g, n, i))
+                made = self._like(
+                    each=lambda g, n, i: cast(each(g, n, i), p=casts[i]) if casts[i] else each(g, n, i)
+                )
             else:
                 made = self._like(
-                    **{k: back(getattr(self, k), to) for k, to in zip("abc", casts) if getattr(self, k) is not None}
+                    **{
+                        k: back(getattr(self, k), to)
+                        for k, to in zip("abc", casts)
+                        if getattr(self, k) is not None
+                    }
                 )
             made.spent = made._like(**{k: spent_rule for k in ("a", "b", "c", "each") if getattr(made, k)})
             made.spent.is_spent = self.spent is not self
@@ -261,9 +269,7 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
 
 def _several(op: Op, xs: Any, raws: Any, ys: Any, p: Any) -> tuple[Tensor, ...]:
     """The Tensors of a row with several outputs: one node, and a pick of each output that can have a gradient."""
-    outs = tuple(
-        wrap(y[()] if y.__class__ is ndarray and not y.ndim and not op.view else y) for y in ys
-    )
+    outs = tuple(wrap(y[()] if y.__class__ is ndarray and not y.ndim and not op.view else y) for y in ys)
     edges = tuple([x.node if isinstance(x, Tensor) else None for x in xs])
     if any(edges) and modes.is_grad_enabled() and op.differentiable:
         n = make_node(op, xs, raws, edges, tuple(ys), p)
@@ -298,4 +304,3 @@ def join_family(out: Tensor, x: Tensor, op: Op, p: Any, several: bool = False) -
         made = parent.made
     out.family = View(base, chain, made)
     family_of(base).add(out)
-

@@ -47,7 +47,9 @@ class Place:
         return bool(_CELL.search(self.filename))
 
     def __str__(self) -> str:
-        where = f"line {self.line}" if self.in_cell else f"{os.path.basename(self.filename)}, line {self.line}"
+        where = (
+            f"line {self.line}" if self.in_cell else f"{os.path.basename(self.filename)}, line {self.line}"
+        )
         return f"{where}: {self.text}" if self.text else where
 
     __repr__ = __str__

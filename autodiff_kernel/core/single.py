@@ -20,7 +20,7 @@ ndarray = np.ndarray
 def plain(op: Op) -> Any:
     """`call(x, p)`: the row on one Tensor; the result shares no memory with it."""
     fwd, (_, (keep_a, _, _, keep_y), *_) = op.fwd, op.keeps
-    only_floats = op.types == "float"
+    only_floats, recorded = op.types == "float", op.differentiable
 
     def call(x: Any, p: Any) -> Any:
         a = x.raw
@@ -34,7 +34,7 @@ def plain(op: Op) -> Any:
         out.raw = y[()] if y.__class__ is ndarray and not y.ndim else y
         out.version = out.family = None
         left = x.node
-        if left is None:
+        if left is None or not recorded:
             out.node = None
         elif special[0]:
             out.node = None

@@ -4,7 +4,8 @@ Operations are not written here: functions, methods and in-place forms come from
 """
 
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,18 @@ from .sharing import Family, View, family_of, replay, share, version_of
 from .storage import offset_of
 
 ndarray, generic = np.ndarray, np.generic
-__all__ = ["Family", "Parameter", "Size", "Tensor", "View", "family_of", "replay", "share", "version_of", "wrap"]
+__all__ = [
+    "Family",
+    "Parameter",
+    "Size",
+    "Tensor",
+    "View",
+    "family_of",
+    "replay",
+    "share",
+    "version_of",
+    "wrap",
+]
 
 
 class Size(tuple[int, ...]):
@@ -92,7 +104,9 @@ class Tensor:
 
     if TYPE_CHECKING:  # what api.py attaches from the table
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
-        __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __mod__ = __floordiv__ = __and__ = __or__ = __xor__ = _operator
+        __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __mod__ = __floordiv__ = __and__ = __or__ = (
+            __xor__
+        ) = _operator
         __lt__ = __le__ = __gt__ = __ge__ = _operator
         __getitem__ = _operator
 
@@ -165,7 +179,7 @@ class Tensor:
     def get_device(self) -> int:
         """The number of the GPU; -1 on the CPU."""
         d = self.device
-        return -1 if d.type == "cpu" else d.index
+        return -1 if d.index is None else d.index
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
@@ -180,7 +194,9 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """How many elements to step over for the next index along each dimension (or along `dim`)."""
         raw = self.raw
-        steps = tuple(s // raw.dtype.itemsize for s in raw.strides) if raw.size else contiguous_strides(raw.shape)
+        steps = (
+            tuple(s // raw.dtype.itemsize for s in raw.strides) if raw.size else contiguous_strides(raw.shape)
+        )
         return steps if dim is None else steps[dim]
 
     def data_ptr(self) -> int:
@@ -335,7 +351,11 @@ class Tensor:
         return add_hook(notes.hooks, hook)
 
     def backward(
-        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
     ) -> None:
         """Compute the gradient of this tensor for all leaves and add it to their `.grad`.
 

@@ -49,7 +49,7 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
         raw = devices.asarray(values(first, target), target.np, home)
     if isinstance(raw, np.generic):
         raw = np.asarray(raw)
-    t = new(kind)
+    t: Any = new(kind)
     t.raw, t.node, t.version, t.family = raw, None, version, None
     t._grad = None
     return t

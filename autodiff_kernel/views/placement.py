@@ -159,5 +159,8 @@ def _card(name: str, tensors: tuple[PlacedTensor, ...]) -> PlacedDevice:
 
 
 def _alt(model: PlacementView) -> str:
-    parts = [f"{d.name}{' (simulated)' if d.simulated else ''} holds {len(d.tensors)} tensors" for d in model.devices]
+    parts = [
+        f"{d.name}{' (simulated)' if d.simulated else ''} holds {len(d.tensors)} tensors"
+        for d in model.devices
+    ]
     return model.title + ": " + "; ".join(parts)

@@ -59,7 +59,9 @@ def text(model: Any) -> str:
 
 def html(model: Any) -> str:
     """One card for each device, side by side, and the copies under them."""
-    cards = "".join(_device(d, max((x.reserved or x.nbytes for x in model.devices), default=0)) for d in model.devices)
+    cards = "".join(
+        _device(d, max((x.reserved or x.nbytes for x in model.devices), default=0)) for d in model.devices
+    )
     out = [
         f"<div style='font-weight:600;padding:2px 0 8px;color:{INK}'>{escape_xml(model.title)}</div>"
         f"<div style='display:flex;flex-wrap:wrap;gap:14px;align-items:flex-start'>{cards}</div>"
@@ -88,7 +90,8 @@ def _device(d: Any, most: int) -> str:
     )
     rows = "".join(_tensor(t) for t in d.tensors[:_MOST])
     if len(d.tensors) > _MOST:
-        rows += f"<tr style='background:#ffffff'><td colspan='4' style='color:{GREY}'>… and {len(d.tensors) - _MOST} more</td></tr>"
+        left_out = f"… and {len(d.tensors) - _MOST} more"
+        rows += f"<tr style='background:#ffffff'><td colspan='4' style='color:{GREY}'>{left_out}</td></tr>"
     body = (
         f"<table style='border-collapse:collapse;font-size:13px;color:{INK};margin:0'><thead><tr style='background:#ffffff'>"
         + "".join(
@@ -110,7 +113,8 @@ def _device(d: Any, most: int) -> str:
 def _tensor(t: Any) -> str:
     memory = f"shares {t.shares}'s memory" if t.shares else size(t.nbytes)
     cells = "".join(
-        f"<td style='text-align:left;padding:2px 12px 2px 0;color:{GREY if i == 3 and t.shares else INK}'>{escape_xml(c)}</td>"
+        f"<td style='text-align:left;padding:2px 12px 2px 0;color:{GREY if i == 3 and t.shares else INK}'>"
+        f"{escape_xml(c)}</td>"
         for i, c in enumerate((t.name, t.dtype, t.shape, memory))
     )
     return f"<tr style='background:#ffffff'>{cells}</tr>"

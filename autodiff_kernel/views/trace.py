@@ -192,7 +192,9 @@ def _vectors(moving: Any, seeds: Any) -> list[tuple[str, list[Any]]]:
             if len(parts) != len(moving):
                 raise ValueError(f"a seed needs one number per input: {len(moving)}, not {len(parts)}")
             shown = ", ".join(_shown(p) for p in parts)
-            chosen.append((f"ẇ (seed {shown})", [_raw_seed(p, x) for p, (_, x) in zip(parts, moving, strict=True)]))
+            chosen.append(
+                (f"ẇ (seed {shown})", [_raw_seed(p, x) for p, (_, x) in zip(parts, moving, strict=True)])
+            )
         return chosen
     if any(x.raw.ndim for _, x in moving):
         return []
@@ -228,7 +230,11 @@ def _tangents(order: list[Node], values: Any, moving: Any, vector: list[Any]) ->
                 ps.append(_plain(values[e]))
                 ts.append(out[e])
             elif i < len(inputs) and inputs[i] is not None and inputs[i][1] is not None:
-                ps.append(inputs[i][1] if isinstance(inputs[i][1], (int, float)) else devices.to_numpy(inputs[i][1])[()])
+                ps.append(
+                    inputs[i][1]
+                    if isinstance(inputs[i][1], (int, float))
+                    else devices.to_numpy(inputs[i][1])[()]
+                )
                 ts.append(None)
             else:
                 return None
@@ -270,7 +276,9 @@ def _operands(n: Node, names: Any, values: Any) -> list[Operand]:
             found.append(Operand(names[e], values[e], "" if e.op is None else e.op.name))
         else:
             value = inputs[i][1] if i < len(inputs) and inputs[i] is not None else None
-            found.append(Operand("", None if value is None else np.asarray(getattr(value, "get", lambda v=value: v)())))
+            found.append(
+                Operand("", None if value is None else np.asarray(getattr(value, "get", lambda v=value: v)()))
+            )
     return found
 
 

@@ -29,7 +29,11 @@ def cells(model: Any, row: Any) -> list[str]:
 def width(text: str) -> int:
     """Columns that a text takes in a terminal: marks above a letter take none."""
     return sum(
-        0 if unicodedata.category(c) in ("Mn", "Me", "Cf") else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        0
+        if unicodedata.category(c) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(c) in "WF"
+        else 1
         for c in text
     )
 
@@ -49,13 +53,16 @@ def text(model: Any) -> str:
             lines.append([p[k] if k < len(p) else "" for p in parts])
     blank = 12 if model.blank else 0
     sizes = [
-        max(width(h), *(width(line[i]) for line in lines), blank if i else 0) for i, (h, _, _) in enumerate(heads)
+        max(width(h), *(width(line[i]) for line in lines), blank if i else 0)
+        for i, (h, _, _) in enumerate(heads)
     ]
     out = [printable(model.title), ""]
     out.append("  ".join(_pad(h, s, a) for (h, a, _), s in zip(heads, sizes, strict=True)).rstrip())
     out.append("  ".join("─" * s for s in sizes))
     for line in lines:
-        out.append("  ".join(_pad(c, s, a) for c, (_, a, _), s in zip(line, heads, sizes, strict=True)).rstrip())
+        out.append(
+            "  ".join(_pad(c, s, a) for c, (_, a, _), s in zip(line, heads, sizes, strict=True)).rstrip()
+        )
         if model.blank:
             out.append("  ".join(" " * s if not i else "_" * s for i, s in enumerate(sizes)))
     return "\n".join([*out, *(f"({note})" for note in model.notes)])

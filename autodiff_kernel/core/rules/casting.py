@@ -21,7 +21,7 @@ cast = Op(
     node="ToCopyBackward0", symbol="dtype", partials=("1",), latex="{a}", doc="The same values in another dtype.",
 )  # fmt: skip
 # p is (to, from): devices
-move = Op(
+move: Op = Op(
     "move", lambda a, p: devices.copy_to(a, p[0]), a=lambda g, n: move(g, p=(n.p[1], n.p[0])), mode="linear",
     params=True, node="ToCopyBackward0", symbol="→ device", partials=("1",), latex="{a}",
     doc="The same values on another device.",
@@ -66,7 +66,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> torch.tensor([1, 2]).to(torch.float64)
     tensor([1., 2.], dtype=torch.float64)
     """
-    dtype, where, copy = kwargs.pop("dtype", None), kwargs.pop("device", None), bool(kwargs.pop("copy", False))
+    dtype, where, copy = (
+        kwargs.pop("dtype", None),
+        kwargs.pop("device", None),
+        bool(kwargs.pop("copy", False)),
+    )
     kwargs.pop("non_blocking", None)
     kwargs.pop("memory_format", None)
     other = kwargs.pop("other", None)
@@ -139,7 +143,9 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, **old: An
     old.pop("memory_format", None)
     if old:
         raise TypeError(f"cuda() got an unexpected keyword argument '{next(iter(old))}'")
-    where = "cuda" if device is None else devices.device("cuda", device) if isinstance(device, int) else device
+    where = (
+        "cuda" if device is None else devices.device("cuda", device) if isinstance(device, int) else device
+    )
     return to_device(self, where)
 
 
