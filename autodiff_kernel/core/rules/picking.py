@@ -60,6 +60,11 @@ def gathered(g: Any, b: Any, p: Any) -> Any:
     out = devices.zeros(shape, g.dtype, like=g)
     if b.dtype.kind == "b":  # a mask names no element twice
         out[spot(b, pattern, packed)] = g
+    elif len(pattern) == 1 and not packed and out.__class__ is ndarray and out.ndim > 1 and out.size:
+        # rows, as in an embedding: NumPy adds at single elements several times faster than at rows
+        width = out.size // shape[0]
+        rows = np.where(b < 0, b + shape[0], b).reshape((-1, 1)) * width + np.arange(width)
+        np.add.at(out.reshape(-1), rows.reshape(-1), g.reshape(-1))
     else:
         devices.add_at(out, spot(b, pattern, packed), g)
     return out
