@@ -17,7 +17,9 @@ def translate(op: Any, xs: Any, raws: Any, p: Any, error: BaseException) -> Base
         clash = shape_clash([np.shape(r) for r in raws])
         if clash is not None:
             return clash
-    if op.name in ("sub", "rsub") and all(getattr(getattr(r, "dtype", None), "kind", "") == "b" for r in raws):
+    if op.name in ("sub", "rsub") and all(
+        getattr(getattr(r, "dtype", None), "kind", "") == "b" for r in raws
+    ):
         return RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."

@@ -277,8 +277,8 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
         return explain(
             RuntimeError,
             f"Output {number} of {title.partition('Backward')[0]} is a view and {how}. This view is the output of a "
-            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
-            "operation by an out-of-place one.",
+            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
+            "You should replace the inplace operation by an out-of-place one.",
             node=n,
         )
     return explain(

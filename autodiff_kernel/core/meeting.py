@@ -99,12 +99,8 @@ def common_dtype(raws: list[Any]) -> dtypes.dtype:
 
 
 def promote(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
-    if op.name in ("sub", "rsub") and {
-        r.__class__ is bool or getattr(r, "dtype", None) == bool for r in raws
-    } == {
-        True,
-        False,
-    }:
+    truths = [r.__class__ is bool or getattr(getattr(r, "dtype", None), "kind", "") == "b" for r in raws]
+    if op.name in ("sub", "rsub") and any(truths) and not all(truths):
         raise RuntimeError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
             "the `~` or `logical_not()` operator instead."
