@@ -16,6 +16,7 @@ from .core.device import is_simulated as is_simulated
 from .core.device import simulate as simulate
 from .core.memory_pool import OutOfMemoryError as OutOfMemoryError
 from .core.memory_pool import readable
+from .core.typed import TYPES, typed_constructor
 
 
 # ---------------------------------------------------------------- which GPUs there are
@@ -419,3 +420,9 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     from .core.generator import generator_of
 
     generator_of(devices.cuda(_gpu(device).id)).set_state(new_state)
+
+
+# ---------------------------------------------------------------- the old constructors
+globals().update(
+    {name: typed_constructor(name, "cuda") for name in TYPES}
+)  # torch.cuda.FloatTensor(…) and its like

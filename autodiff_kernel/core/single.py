@@ -14,17 +14,28 @@ from .op import Op, pick_node, remember
 from .sharing import Family, View
 from .tensor import Tensor
 
-ndarray = np.ndarray
+ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 
 
-def plain(op: Op) -> Any:
-    """`call(x, p)`: the row on one Tensor; the result shares no memory with it."""
+def plain(op: Op, scalars: bool = False) -> Any:
+    """`call(x, p)`: the row on one Tensor; the result shares no memory with it.
+
+    scalars: the row works element by element on floating values, so 0-d values come this way too.
+    """
     fwd, (_, (keep_a, _, _, keep_y), *_) = op.fwd, op.keeps
-    only_floats, recorded = op.types == "float", op.differentiable
+    only_floats, recorded = scalars or op.types == "float", op.differentiable
 
     def call(x: Any, p: Any) -> Any:
         a = x.raw
-        if a.__class__ is not ndarray or not a.ndim or x.is_dual or only_floats and a.dtype.kind != "f":
+        if a.__class__ is ndarray and not a.ndim and scalars:
+            a = a[()]
+        kind = a.__class__
+        if kind is ndarray and a.ndim:
+            if only_floats and a.dtype.kind != "f":
+                return op(x, p=p)
+        elif not scalars or kind is not float32 and kind is not float64:
+            return op(x, p=p)
+        if x.is_dual:
             return op(x, p=p)
         try:
             y = fwd(a, p)
@@ -55,6 +66,11 @@ def plain(op: Op) -> Any:
         return out
 
     return call
+
+
+def elementwise(op: Op) -> Any:
+    """`plain` for a row that works on each element by itself."""
+    return plain(op, scalars=True)
 
 
 def viewing(op: Op) -> Any:

@@ -11,11 +11,15 @@ def root_of(raw: Any) -> Any:
     """The array that owns the memory of `raw`."""
     while True:
         base = getattr(raw, "base", None)
-        if not hasattr(base, "dtype"):
+        if not is_array(base):
             base = getattr(base, "base", None)  # the go-between of NumPy's as_strided
-            if not hasattr(base, "dtype"):
+            if not is_array(base):
                 return raw
         raw = base
+
+
+def is_array(x: Any) -> bool:
+    return hasattr(x, "strides") and hasattr(x, "dtype") and not isinstance(x, np.generic)
 
 
 def offset_of(raw: Any) -> int:

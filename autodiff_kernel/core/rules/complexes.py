@@ -1,5 +1,6 @@
 """Complex numbers and their parts: complex, polar, real, imag, conj, angle, view_as_real, view_as_complex."""
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..op import TABLE, Op
 from ..single import viewing
 from ..tensor import Tensor
 
-number: Any = complex  # `complex` is torch's below
+number = builtins.complex
 PAIRS: dict[Any, Any] = {
     np.dtype(np.float32): np.dtype(np.complex64),
     np.dtype(np.float64): np.dtype(np.complex128),

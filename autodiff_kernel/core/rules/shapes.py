@@ -66,8 +66,6 @@ def _expand(a: Any, p: Any) -> Any:
     shape = a.shape
     if shape == p:
         return a[...] if shape else a
-    if not isinstance(a, (ndarray, generic)):
-        return a.reshape(p) if a.size == product(p) else np.broadcast_to(a, p)
     lead, strides, size = len(p) - len(shape), a.strides, a.itemsize
     steps, step = [], size
     for i in range(len(p) - 1, -1, -1):
@@ -79,7 +77,7 @@ def _expand(a: Any, p: Any) -> Any:
         steps.append(by)
         step = n * by or size
     steps.reverse()
-    if a.flags.c_contiguous and a.dtype.kind in "fiubc":
+    if isinstance(a, (ndarray, generic)) and a.flags.c_contiguous and a.dtype.kind in "fiubc":
         return ndarray(p, a.dtype, a, 0, steps)
     return as_strided(a, p, tuple(steps))
 
