@@ -163,58 +163,6 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
     return method
 
 
-def parametric(op: Op) -> Any:
-    """A function (tensor, p) of a row with one input and parameters; the row is no view."""
-    fwd, (_, (keep_a, _, _, keep_y), *_) = op.fwd, op.keeps
-
-    def method(self: Any, p: Any) -> Any:
-        a = self.raw
-        kind = a.__class__
-        if kind is ndarray:
-            if not a.ndim:
-                a = a[()]
-            if a.dtype.kind != "f" or self.is_dual:
-                return op(self, p=p)
-        elif kind is not float32 and kind is not float64 or self.is_dual:
-            return op(self, p=p)
-        try:
-            y = fwd(a, p)
-        except Exception:
-            return op(self, p=p)  # says what is wrong
-        if y.__class__ is ndarray and not y.ndim:
-            y = y[()]
-        out = new(Tensor)
-        out.raw = y
-        out.version = out.family = None
-        left = self.node
-        if left is None:
-            out.node = None
-        elif special[0]:
-            out.node = None
-            remember(op, (self,), (a,), out, p)
-        else:
-            out.node = n = new(Node)
-            n.op = op
-            n.seq = tick()
-            n.left = left
-            n.p = p
-            n.notes = None
-            n.sa = a.shape
-            n.sy = y.shape
-            if keep_a:
-                n.a = a
-                v = self.version
-                if v is None:
-                    v = self.version = [0, 0, None]
-                n.va = v
-            if keep_y:
-                n.y = y
-                n.vy = out.version = [0, 0, None]
-        return out
-
-    return method
-
-
 def reflected(op: Op) -> Any:
     """`other op self`, for an `other` that is no Tensor."""
 

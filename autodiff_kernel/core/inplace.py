@@ -379,7 +379,7 @@ def _copy_slices(a: Any, b: Any, chain: Any) -> Any:
 
 def _without_part(g: Any, n: Any) -> Any:
     part = replay(n.p, g)
-    return copy_slices(g, part * 0, p=n.p)
+    return copy_slices(g, TABLE["zero"](part), p=n.p)
 
 
 copy_slices = Op(

@@ -521,7 +521,7 @@ class Tensor:
 
 def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:
     """A tensor from a pickle."""
-    t = new(kind)
+    t: Any = new(kind)
     t.raw = devices.asarray(array, array.dtype, devices.parse(device))
     t.node = t.version = t.family = None
     t._grad = None

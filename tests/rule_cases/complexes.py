@@ -23,6 +23,7 @@ def pairs(d: Draw) -> Any:
 # float32=False: the test expects float64 to become float32, and complex128 to stay
 CASES = [
     Case("complex", inputs(real, real), ref=lambda a, b: a + 1j * b, float32=False),
+    Case("polar", inputs(real, real), ref=lambda a, b: a * np.exp(1j * b), float32=False),
     Case("real", one, ref=np.real, float32=False),
     Case("imag", one, ref=np.imag, float32=False),
     Case("conj", inputs(plane), ref=np.conj),

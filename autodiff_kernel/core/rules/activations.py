@@ -12,9 +12,10 @@ import numpy as np
 
 from .. import special
 from ..api import FUNCTIONS, check_tensor, public, unary_names
-from ..hot import parametric, unary
+from ..hot import unary
 from ..inplace import in_place
 from ..op import TABLE, Op
+from ..single import elementwise
 from ..tensor import Tensor
 from .elementwise import exp, sigmoid, tanh
 from .forms import choose, floats_only, numbers_only, where
@@ -45,7 +46,7 @@ def activation(row: Op, input: Tensor, p: Any, inplace: bool) -> Tensor:
     return result
 
 
-_with_parameters, _without = cache(parametric), cache(unary)  # the fast method of a row, made once
+_with_parameters, _without = cache(elementwise), cache(unary)  # the fast method of a row, made once
 
 
 # ------------------------------------------------------------------------------------------------ piecewise linear

@@ -62,6 +62,38 @@ view_as_complex_row: Op = Op(
 )  # fmt: skip
 
 
+def _polar(a: Any, b: Any) -> Any:
+    return _complex(a * np.cos(b), a * np.sin(b))
+
+
+def _turned(n: Any) -> tuple[Any, Any]:
+    return TABLE["cos"](n.b), TABLE["sin"](n.b)
+
+
+def _size_back(g: Any, n: Any) -> Any:
+    cos, sin = _turned(n)
+    return real_row(g) * cos + imag_row(g) * sin
+
+
+def _turn_back(g: Any, n: Any) -> Any:
+    cos, sin = _turned(n)
+    return n.a * (imag_row(g) * cos - real_row(g) * sin)
+
+
+def _polar_tangent(ts: Any, n: Any) -> Any:
+    (da, db), (cos, sin) = ts, _turned(n)
+    along = None if da is None else complex_row(da * cos, da * sin)
+    across = None if db is None else complex_row(-n.a * sin * db, n.a * cos * db)
+    return across if along is None else along if across is None else along + across
+
+
+polar_row = Op(
+    "polar", _polar, a=_size_back, b=_turn_back, reads=("b", "ab"), jvp=_polar_tangent, spreads=True,
+    symbol="∠", partials=("{y}/{a}", "i {y}"), latex="{a} e^{{i {b}}}",
+    doc="The complex number with given absolute value and angle.",
+)  # fmt: skip
+
+
 def _angle(a: Any) -> Any:
     if a.dtype.kind == "c":
         return np.arctan2(a.imag, a.real)
@@ -141,8 +173,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     tensor([1.+0.j, 2.+0.j])
     """
     two_parts("polar", abs, angle, "abs", "angle")
-    size: Any = abs
-    result = complex_row(size * TABLE["cos"](angle), size * TABLE["sin"](angle))
+    result = polar_row(abs, angle)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 

@@ -219,7 +219,7 @@ def basic(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
 
 def plain_index(b: Any, a: Any) -> bool:
     """Is b an index array or a mask that can be used as it is?"""
-    if b.__class__ is not ndarray or not b.ndim or not a.ndim:
+    if b.__class__ is not ndarray or a.__class__ is not ndarray or not b.ndim or not a.ndim:
         return False
     kind = b.dtype
     return kind is INT64 or kind is BOOL and b.shape == a.shape[: b.ndim]

@@ -7,9 +7,9 @@ import numpy as np
 
 from ..api import check_tensor, into, public
 from ..dtype import of
-from ..hot import parametric
 from ..meeting import NUMBERS, common_dtype, number_as
 from ..op import Op
+from ..single import elementwise
 from ..tensor import Tensor
 from .casting import to_dtype
 from .comparison import ne
@@ -255,7 +255,7 @@ def _clamp_numbers(row: Op, input: Tensor, low: Any, high: Any) -> Tensor:
     return result
 
 
-_fast = cache(parametric)
+_fast = cache(elementwise)
 
 
 def _one_sided(name: str, tensor_row: Op, low: bool) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..api import check_tensor, into, public
-from ..hot import parametric
 from ..op import TABLE, Op
+from ..single import elementwise
 from ..tensor import Tensor
 from .casting import to_dtype
 from .elementwise import exp
@@ -73,7 +73,7 @@ log_softmax_row = Op(
 )  # fmt: skip
 
 
-_fast_softmax, _fast_log_softmax = parametric(softmax_row), parametric(log_softmax_row)
+_fast_softmax, _fast_log_softmax = elementwise(softmax_row), elementwise(log_softmax_row)
 
 
 def _dim(dim: Any, ndim: int) -> int:
