@@ -10,6 +10,12 @@ def leaf(*values):
     return torch.tensor(list(values), requires_grad=True)
 
 
+def hooked(hook):
+    y = leaf(1.0, 2.0) * 2
+    y.register_hook(hook)
+    y.sum().backward()
+
+
 BAD = {
     "non-scalar": (lambda: (leaf(1.0, 2.0) * 2).backward(), RuntimeError, "only for scalar outputs", "sum"),
     "no grad": (lambda: torch.ones(1).backward(), RuntimeError, "does not require grad", "requires_grad=True"),
@@ -25,6 +31,22 @@ BAD = {
     "truth": (lambda: bool(torch.ones(2)), RuntimeError, "more than one value is ambiguous", ""),
     "numpy": (lambda: leaf(1.0).numpy(), RuntimeError, "Use tensor.detach().numpy()", ""),
     "wrong gradient": (lambda: (leaf(1.0, 2.0) * 2).backward(torch.ones(3)), RuntimeError, "Mismatch in shape", ""),
+    "hook: other shape": (lambda: hooked(lambda g: g[:1]), RuntimeError, "has changed the size", "return a tensor"),
+    "hook: other dtype": (lambda: hooked(lambda g: g.double()), RuntimeError, "has changed the type", "return a tensor"),
+    "hook: a number": (lambda: hooked(lambda g: 5), TypeError, "hook returned 'int'", "or None"),
+    "fewer gradients": (
+        lambda: torch.autograd.grad([leaf(1.0) * 2, leaf(2.0)], [leaf(1.0)], [torch.ones(1)]),
+        RuntimeError, "got 2 tensors and 1 gradients", "each output",
+    ),
+    "no inputs": (lambda: torch.autograd.grad(leaf(1.0) * 2, []), RuntimeError, "cannot be empty", ""),
+    "grad of text": (lambda: torch.autograd.grad("y", leaf(1.0)), TypeError, "but got str", ""),
+    "complex output": (
+        lambda: (torch.tensor([1 + 2j], requires_grad=True) * 2).backward(),
+        RuntimeError, "only for real scalar outputs", ".abs()",
+    ),
+    "flag": (lambda: setattr(torch.ones(1), "requires_grad", 1), RuntimeError, "must be a bool", ""),
+    "flag of the method": (lambda: torch.ones(1).requires_grad_("no"), TypeError, "must be bool", ""),
+    "float of two": (lambda: float(torch.ones(2)), ValueError, "only one element tensors", "reduce it"),
     "grad of another shape": (lambda: setattr(leaf(1.0), "grad", torch.ones(3)), RuntimeError, "different size", ""),
 }  # fmt: skip
 

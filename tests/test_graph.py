@@ -1,6 +1,7 @@
 """The graph and the walk: what is kept, what is freed, in which order, and that nothing is lost on the way."""
 
 import gc
+import pickle
 import threading
 import weakref
 
@@ -238,3 +239,23 @@ def test_nodes_point_to_nodes_only():
     assert "leaf" in Node.__slots__
     y = scalar(2) * scalar(3)
     assert all(isinstance(e, Node) for e in graph.edges_of(y.node))
+
+
+def test_a_leaf_that_no_longer_requires_grad_gets_none():
+    x = scalar(2)
+    y = x * x
+    x.requires_grad_(False)
+    y.backward()
+    assert x.grad is None
+
+
+def test_numpy_shares_the_memory_under_no_grad():
+    x = scalar(2)
+    with torch.no_grad():
+        x.numpy()[...] = 5
+    assert x.item() == 5
+
+
+def test_a_result_is_pickled_as_a_leaf():
+    y = pickle.loads(pickle.dumps(scalar(2) * 3))
+    assert y.item() == 6 and y.requires_grad and y.is_leaf

@@ -38,8 +38,6 @@ def backward(
     """
     roots = _listed(tensors)
     gradients = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
-    if len(gradients) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
     _engine.backward(roots, gradients, retain_graph, create_graph, inputs)
 
 

@@ -55,6 +55,8 @@ def grad(
     allow_unused: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of the outputs for the inputs, as new tensors; no `.grad` is touched."""
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     for x in inputs:
         if not isinstance(x, Tensor):
             raise TypeError(f"grad(): inputs must be Tensors, but got {type(x).__name__}")
@@ -102,7 +104,7 @@ def run(roots: list[tuple[Node, Any]], keep: bool, create_graph: bool, wanted: d
 def deposit(n: Node, g: Any) -> None:
     """Add a leaf's complete sum to its `.grad`, after its hooks."""
     t = n.leaf()
-    if t is None:  # nobody can read its .grad any more
+    if t is None or t.node is None:  # nobody can read its .grad any more, or requires_grad_(False) was called since
         return
     if n.notes is not None:
         g = visit(n, g)
@@ -113,8 +115,16 @@ def roots_of(
     tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool
 ) -> list[tuple[Node, Any]]:
     """Each tensor's node with its cotangent."""
+    for t in tensors:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"gradients are computed of Tensors, but got {type(t).__name__}")
+    if len(gradients) != len(tensors):
+        raise RuntimeError(
+            f"got {len(tensors)} tensors and {len(gradients)} gradients: each output takes one gradient of its shape, "
+            "or None if it has one element."
+        )
     roots = []
-    for i, (t, g) in enumerate(zip(tensors, gradients)):
+    for i, (t, g) in enumerate(zip(tensors, gradients, strict=True)):
         if t.node is None:
             raise no_graph(t, i)
         roots.append((t.node, first_cotangent(t, g, i, create_graph)))
@@ -130,6 +140,15 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
                 "grad can be implicitly created only for scalar outputs",
                 f"The output has shape {list(raw.shape)}: with {raw.size} elements there is no one gradient.",
                 "reduce it to one number first (.sum() or .mean()), or pass gradient=, a tensor of the output's shape.",
+                tensor=t,
+                node=t.node,
+            )
+        if raw.dtype.kind == "c":
+            raise explain(
+                RuntimeError,
+                f"grad can be implicitly created only for real scalar outputs but got {t.dtype}",
+                "A complex number has no one slope: real and imaginary part change separately.",
+                "reduce it to a real number first (.abs(), .real), or pass gradient=.",
                 tensor=t,
                 node=t.node,
             )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import errors, places
+from .hooks import check_answer
 
 tick = count(1).__next__  # one clock for nodes and writes
 written = [0]  # stamp of the newest in-place write of all
@@ -378,8 +379,10 @@ def call_hooks(notes: Notes, g: Any) -> Any:
     from .tensor import Tensor, add_grad, wrap
 
     for hook in list(notes.hooks):
-        result = hook(g if isinstance(g, Tensor) else wrap(g))
+        seen = g if isinstance(g, Tensor) else wrap(g)
+        result = hook(seen)
         if result is not None:
+            check_answer(hook, seen, result)
             g = result if isinstance(g, Tensor) else result.raw
     for reference in notes.retain:
         t = reference()
@@ -465,7 +468,7 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
     )
     lines: list[tuple[str, Any]] = []
     if n.notes is not None and n.notes.place is not None:
-        lines.append((f"saved by {n.op.name} in", n.notes.place))
+        lines.append((f"saved by {called(n.op)} in", n.notes.place))
     place = places.place_of(version[2])
     lines.append(("changed in", place))
     writer = place.text if place is not None else ""
@@ -473,13 +476,18 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"{kind}{output} is at version {version[1]}; an earlier version was saved.",
-        f"The gradient rule of {n.op.name} reads {role}, and that value was overwritten after {n.op.name} had saved it.",
+        f"The gradient rule of {called(n.op)} reads {role}, and that value was overwritten after {called(n.op)} had saved it.",
         f"make a new tensor instead of changing that one (in {writer!r}, use the form without the underscore and a new "
         f"name), or clone() the value before changing it." if writer else
         "make a new tensor instead of changing that one (the form without the underscore), or clone() it first.",
         tuple(lines),
         node=n,
     )  # fmt: skip
+
+
+def called(op: Any) -> str:
+    """The operation as users call it: rows that differ in their operands' kinds share a name."""
+    return str(op.name.removesuffix("_number").removesuffix("_row"))
 
 
 def spent_rule(g: Any, n: Any, i: int = 0) -> Any:
@@ -490,7 +498,7 @@ def spent_rule(g: Any, n: Any, i: int = 0) -> Any:
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved tensors after calling backward.",
-        f"An earlier backward freed what {n.op.name} had saved.",
+        f"An earlier backward freed what {called(n.op)} had saved.",
         "compute the result anew before the second backward, or call the first one with retain_graph=True.",
         node=n,
     )

@@ -1,6 +1,9 @@
 """Functions that users hang on tensors and nodes, and the handles that take them off again."""
 
+from functools import wraps
 from typing import Any
+
+from .errors import explain
 
 
 class RemovableHandle:
@@ -20,10 +23,32 @@ class RemovableHandle:
         self.remove()
 
 
+def check_answer(hook: Any, seen: Any, answer: Any) -> None:
+    """What a hook returns takes the gradient's place, so it must be a tensor of the same shape, dtype and device."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not hasattr(answer, "raw"):
+        raise explain(
+            TypeError,
+            f"expected Variable, but hook returned '{type(answer).__name__}'",
+            f"The hook {name!r} must return the new gradient as a Tensor, or None to leave it as it is.",
+        )
+    for what, of in (("size", "shape"), ("type", "dtype"), ("device", "device")):
+        was, got = getattr(seen, of), getattr(answer, of)
+        if was != got:
+            was, got = (list(was), list(got)) if what == "size" else (was, got)
+            raise explain(
+                RuntimeError,
+                f"hook {name!r} has changed the {what} of value (was {was} got {got})",
+                "The rest of the graph goes on with what the hook returns.",
+                f"return a tensor of the same {of} as the gradient that the hook was given.",
+            )
+
+
 def add_hook(hooks: list[Any], hook: Any) -> RemovableHandle:
     if not callable(hook):
         raise TypeError(f"a hook must be callable, but got {type(hook).__name__}")
 
+    @wraps(hook, ("__name__", "__qualname__", "__doc__"), ())
     def call(*args: Any) -> Any:  # an object of its own: the same function may be registered twice
         return hook(*args)
 

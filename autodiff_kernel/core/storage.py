@@ -52,3 +52,12 @@ def as_strided(raw: Any, shape: tuple[int, ...], strides: tuple[int, ...], shift
         n = raw.dtype.itemsize
         raw = make(root, (root.nbytes // n,), (n,))[offset_of(raw) + shift // n :]
     return make(raw, shape, strides)
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))

@@ -11,11 +11,12 @@ import numpy as np
 
 from . import device as devices
 from . import dtype as dtypes
+from . import modes
 from .errors import explain
 from .formats import lies_in
 from .graph import Node, as_edge, leaf_node, new, take_notes
 from .sharing import Family, View, family_of, replay, share, version_of
-from .storage import offset_of
+from .storage import contiguous_strides, offset_of
 
 ndarray, generic = np.ndarray, np.generic
 __all__ = [
@@ -229,6 +230,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, flag: bool) -> None:
+        if flag is not True and flag is not False:
+            raise RuntimeError(f"requires_grad must be a bool, but got {type(flag).__name__}")
         self.requires_grad_(flag)
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
@@ -236,6 +239,9 @@ class Tensor:
 
         Raises RuntimeError for integer and bool tensors, and for results of operations.
         """
+        if requires_grad is not True and requires_grad is not False:
+            given = type(requires_grad).__name__
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' must be bool, not {given}")
         if requires_grad == (self.node is not None):
             return self
         if not requires_grad:
@@ -414,7 +420,7 @@ class Tensor:
         """
         if force:
             return devices.to_numpy(share(self.detach()))
-        if self.node is not None:
+        if self.node is not None and modes.is_grad_enabled():
             raise explain(
                 RuntimeError,
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
@@ -460,13 +466,24 @@ class Tensor:
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
+
+    def _number(self) -> Any:
+        """The only element, for Python's conversions."""
+        if self.raw.size != 1:
+            raise explain(
+                ValueError,
+                "only one element tensors can be converted to Python scalars",
+                f"This one has {self.raw.size}.",
+                "index one element first, reduce it (sum, mean), or use .tolist().",
+            )
+        return self.item()
 
     def __index__(self) -> int:
         if self.raw.dtype.kind not in "iub" or self.raw.size != 1:
@@ -514,8 +531,6 @@ class Tensor:
         return twin
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError("only leaf tensors can be pickled; call detach() first")
         return rebuild, (type(self), devices.to_numpy(self.raw), str(self.device), self.requires_grad)
 
 
@@ -559,15 +574,6 @@ def type_name(raw: Any) -> str:
     where = "torch.cuda." if devices.device_of(raw).type == "cuda" else "torch."
     name = dtypes.of(raw.dtype).name
     return f"{where}{_KINDS.get(name, name)}Tensor"
-
-
-def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Row-major strides in elements."""
-    strides, step = [], 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(strides))
 
 
 def add_grad(t: Tensor, g: Any) -> None:
