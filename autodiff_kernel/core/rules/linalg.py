@@ -242,7 +242,7 @@ det_row: Op = Op(
 
 
 def _slogdet_rule(g: Any, n: Any) -> Any:
-    return None if g[1] is None else as_matrix(g[1]) * mT(inv_row(n.a))
+    return TABLE["zero"](n.a) if g[1] is None else as_matrix(g[1]) * mT(inv_row(n.a))
 
 
 slogdet_row: Op = Op(
