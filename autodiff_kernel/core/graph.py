@@ -533,19 +533,23 @@ def saved_tensors(n: Node) -> Any:
     for name in ("p", "sa", "sb", "sc", "sx", "sy"):
         if hasattr(n, name):
             setattr(s, name, getattr(n, name))
-    for letter, edge in (("a", "left"), ("b", "right"), ("c", "third")):
+    for i, (letter, edge) in enumerate((("a", "left"), ("b", "right"), ("c", "third"))):
         value = getattr(n, letter, None)
         if value is not None:
             number = value.__class__ in (int, float, bool, complex)
             setattr(
                 s,
                 letter,
-                value if number else wrap(value, getattr(n, edge, None), getattr(n, "v" + letter, None)),
+                value
+                if number
+                else wrap(
+                    value, before_cast(n, i, value, getattr(n, edge, None)), getattr(n, "v" + letter, None)
+                ),
             )
         elif hasattr(n, letter):  # an input that was left out
             setattr(s, letter, None)
     if getattr(n, "x", None) is not None:
-        s.x = [wrap(v, e) for v, e in zip(n.x, n.edges)]
+        s.x = [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(n.x, n.edges))]
     y = getattr(n, "y", None)
     if y is not None:
         s.y = (
@@ -554,6 +558,18 @@ def saved_tensors(n: Node) -> Any:
             else wrap(y, n, getattr(n, "vy", None))
         )
     return s
+
+
+def before_cast(n: Node, i: int, value: Any, edge: Node | None) -> Node | None:
+    """The node of the saved input i: that of the input itself, behind a cast if the row kept it in another dtype."""
+    if edge is None or not n.op.casts or n.op.casts[i] is None:
+        return edge
+    from .op import TABLE
+
+    cast = new(Node)
+    cast.op, cast.seq, cast.notes, cast.left = TABLE["cast"], tick(), None, edge
+    cast.p, cast.sa, cast.sy = (value.dtype, n.op.casts[i]), value.shape, value.shape
+    return cast
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:

@@ -58,8 +58,8 @@ def unary(op: Op) -> Any:
             if keep_a:
                 n.a = a
                 v = self.version
-                if v is None:
-                    v = self.version = [0, 0, None]
+                if v.__class__ is not list:
+                    v = self.version = [0, v or 0, None]
                 n.va = v
             if keep_y:
                 n.y = y
@@ -96,7 +96,7 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                 kb = b.__class__
             if ka is not kb or ka is not float32 and ka is not float64:
                 d = a.dtype
-                if d is not b.dtype or floats and d is not F32 and d is not F64:
+                if d is not b.dtype or d is not F32 and d is not F64 and (floats or d.kind == "c"):
                     return op(self, other)
             right = other.node
         elif (kind is float or kind is int) and (
@@ -145,15 +145,15 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
             if keep_a:
                 n.a = a
                 v = self.version
-                if v is None:
-                    v = self.version = [0, 0, None]
+                if v.__class__ is not list:
+                    v = self.version = [0, v or 0, None]
                 n.va = v
             if keep_b:
                 n.b = b
                 if right is not None or b is not other:
                     v = other.version
-                    if v is None:
-                        v = other.version = [0, 0, None]
+                    if v.__class__ is not list:
+                        v = other.version = [0, v or 0, None]
                     n.vb = v
             if keep_y:
                 n.y = y

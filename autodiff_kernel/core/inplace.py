@@ -13,7 +13,6 @@ The stamp is set before the memory is written: an interrupt in between can only 
 """
 
 from collections.abc import Callable
-from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
@@ -34,11 +33,11 @@ ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.floa
 def stamp(t: Tensor) -> None:
     """Note that t's memory is written now, by which line of the user's.
 
-    Memory without a counter was saved by nobody: no walk has to look for this write.
+    Memory without a counter was saved by nobody: its writes are numbered, and no walk has to look for them.
     """
     v = t.version
-    if v is None:
-        t.version = [tick(), 1, places.here()]
+    if v.__class__ is not list:
+        t.version = (v or 0) + 1
     else:
         v[2] = places.here()
         v[0] = written[0] = tick()
@@ -132,17 +131,11 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
                 return general(self, other)
         if family is not None and (tracked or family.__class__ is View) or not scalar and 0 in a.strides:
             return general(self, other)
-        frame = getframe(1)  # stamp(), written out
-        if "__autodiff_kernel__" in frame.f_globals:
+        v = self.version
+        if v.__class__ is list:
             stamp(self)
         else:
-            v = self.version
-            if v is None:
-                self.version = [tick(), 1, (frame.f_code, frame.f_lasti)]
-            else:
-                v[2] = frame.f_code, frame.f_lasti
-                v[0] = written[0] = tick()
-                v[1] += 1
+            self.version = (v or 0) + 1  # stamp(), written out
         if scalar:
             self.raw = row.fwd(a, b)
         else:

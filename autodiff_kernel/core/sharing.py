@@ -1,8 +1,9 @@
 """Who shares memory with whom: version counters, and the views of a base.
 
 A version counter is a small list `[stamp, count, place]`: when the memory was last written, how often, and by which
-line of the user's.  It is made when a tensor is first saved, viewed or written, and is shared by all views and by
-`detach()`, but not by `.data` (in PyTorch too: that is why a change through `.data` stays unnoticed).
+line of the user's.  It is made when a tensor is first saved or viewed, and is shared by all views and by `detach()`,
+but not by `.data` (in PyTorch too: that is why a change through `.data` stays unnoticed).  Until then a tensor has
+None, or the plain number of its writes: nobody has to look for a write to memory that nobody has saved.
 """
 
 import weakref
@@ -56,8 +57,8 @@ def family_of(base: Any) -> Family:
 def version_of(t: Any) -> list[Any]:
     """The version counter of t, made if it has none yet."""
     v = t.version
-    if v is None:
-        v = t.version = [0, 0, None]
+    if v.__class__ is not list:
+        v = t.version = [0, v or 0, None]
     return v
 
 

@@ -57,8 +57,8 @@ def plain(op: Op, scalars: bool = False) -> Any:
             if keep_a:
                 n.a = a
                 v = x.version
-                if v is None:
-                    v = x.version = [0, 0, None]
+                if v.__class__ is not list:
+                    v = x.version = [0, v or 0, None]
                 n.va = v
             if keep_y:
                 n.y = out.raw
@@ -84,8 +84,8 @@ def viewing(op: Op) -> Any:
         out = new(Tensor)
         out.raw = y = fwd(a, p)
         v = x.version
-        if v is None:
-            v = x.version = [0, 0, None]
+        if v.__class__ is not list:
+            v = x.version = [0, v or 0, None]
         out.version = v
         left = x.node
         if left is None:
@@ -141,8 +141,8 @@ def plural(op: Op) -> Any:
             if keep_a:
                 n.a = a
                 v = x.version
-                if v is None:
-                    v = x.version = [0, 0, None]
+                if v.__class__ is not list:
+                    v = x.version = [0, v or 0, None]
                 n.va = v
             if keep_y:
                 n.y = ys

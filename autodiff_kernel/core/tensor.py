@@ -99,7 +99,7 @@ class Tensor:
 
     raw: Any
     node: Node | None
-    version: list[Any] | None
+    version: Any  # see sharing.py
     family: Any
     _grad: Any
 
@@ -214,7 +214,8 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        return 0 if self.version is None else self.version[1]
+        v = self.version
+        return v[1] if v.__class__ is list else v or 0
 
     def _is_view(self) -> bool:
         return self.family.__class__ is View

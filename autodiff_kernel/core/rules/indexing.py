@@ -97,8 +97,8 @@ def attach_view(x: Tensor, raw: Any, y: Any, p: tuple[Any, ...]) -> Tensor:
     out = new(Tensor)
     out.raw = y
     v = x.version
-    if v is None:
-        v = x.version = [0, 0, None]
+    if v.__class__ is not list:
+        v = x.version = [0, v or 0, None]
     out.version = v
     left = x.node
     if special[0]:
