@@ -1,5 +1,7 @@
 """The evaluation trace: the textbook's numbers, at two points, both modes, escaped and complete."""
 
+import re
+
 import pytest
 
 import autodiff_kernel as torch
@@ -41,6 +43,11 @@ def test_worksheet_is_empty():
     result = trace(f, 2.0, 3.0, blank=True)
     assert "w3 = w1·w2" in result.text and "10" not in result.text.replace("w10", "")
     assert ">7<" not in result.html and ">10<" not in result.html
+
+
+def test_a_step_stays_on_one_line_in_a_narrow_window():
+    steps = re.findall(r"<th scope='row' style='([^']*)'", trace(f, 2.0, 3.0, blank=True).html)
+    assert len(steps) == 5 and all("white-space:nowrap" in style for style in steps)
 
 
 def test_tensors_and_tensors_from_outside():

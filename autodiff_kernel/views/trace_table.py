@@ -108,5 +108,5 @@ def _cell(model: Any, row: Any, i: int, cell: str, align: str, kind: str, count:
     style += ";min-width:64px;height:26px;border:1px solid #8a949e" if model.blank and i else ""
     shown = "<br>".join(escape_xml(part) for part in cell.split("\n"))
     tag = "th scope='row'" if i == 0 else "td"
-    style += ";font-weight:400" if i == 0 else ""
+    style += ";font-weight:400;white-space:nowrap" if i == 0 else ""
     return f"<{tag} style='{style}'>{shown}</{tag.split()[0]}>"
