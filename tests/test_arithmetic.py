@@ -127,3 +127,57 @@ def test_addcmul_addcdiv_lerp() -> None:
     z = torch.ones(2)
     assert z.addcmul_(a, a, value=0.5) is z and z.tolist() == [5.5, 9.0]
     assert z.lerp_(a, 1.0).tolist() == [3.0, 4.0]
+
+
+COMPLEX = {
+    "mul": lambda z, w: (z * w).real,
+    "div": lambda z, w: (z / w).imag,
+    "pow": lambda z, w: (z**w).real,
+    "number ** z": lambda z, w: ((1 + 2j) ** z).real,
+    "abs": lambda z, w: (z * w).abs(),
+    "sgn": lambda z, w: (z * w).sgn().real,
+    "exp of sin": lambda z, w: (z.exp() * w.sin()).imag,
+    "sqrt": lambda z, w: (z + w).sqrt().real,
+    "prod": lambda z, w: (z * w).prod().real,
+    "cumprod": lambda z, w: (z * w).cumprod(0).imag,
+    "real times complex": lambda z, w: (z.real * w).imag,
+    "in place": lambda z, w: (z * 1j).mul_(w).real,
+    "0-d": lambda z, w: (z.sum() * w.sum()).real,
+    "second order": lambda z, w: torch.autograd.grad((z * z * w).real.sum(), z, create_graph=True)[0].imag,
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_a_complex_gradient_is_the_direction_of_steepest_ascent(name):
+    """Its real part is the slope for the real part of the input, its imaginary part that for the imaginary part."""
+    f = COMPLEX[name]
+    start = [np.array([0.5 + 0.3j, 1 - 2j]), np.array([1.5 - 0.3j, 2 + 0.1j])]
+
+    def value(parts):
+        return f(*[torch.tensor(p, requires_grad=True) for p in parts]).sum()
+
+    leaves = [torch.tensor(p, requires_grad=True) for p in start]
+    grads = torch.autograd.grad(f(*leaves).sum(), leaves, materialize_grads=True)
+    for i, g in enumerate(grads):
+        for k in range(2):
+            for direction, slope in ((1, g[k].item().real), (1j, g[k].item().imag)):
+                step = np.zeros(2, complex)
+                step[k] = 1e-6 * direction
+                up, down = ([s + sign * step * (j == i) for j, s in enumerate(start)] for sign in (1, -1))
+                assert (value(up) - value(down)).item() / 2e-6 == pytest.approx(slope, rel=1e-6, abs=1e-8)
+
+
+def test_a_second_gradient_has_its_input_s_dtype():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad((x * x * y * x).sum(), x, create_graph=True)
+    gx, gy = torch.autograd.grad(g.sum(), [x, y])
+    assert (gx.dtype, gx.tolist()) == (torch.float32, [18, 48])
+    assert (gy.dtype, gy.tolist()) == (torch.float64, [3, 12])
+
+
+def test_where_of_two_numbers_has_the_default_dtype():
+    c = torch.tensor([True])
+    assert [torch.where(c, a, b).dtype for a, b in ((1, 2), (1, 2.5), (1, 2j), (True, False))] == [
+        torch.int64, torch.float32, torch.complex64, torch.bool,
+    ]  # fmt: skip

@@ -104,7 +104,7 @@ def run(roots: list[tuple[Node, Any]], keep: bool, create_graph: bool, wanted: d
 def deposit(n: Node, g: Any) -> None:
     """Add a leaf's complete sum to its `.grad`, after its hooks."""
     t = n.leaf()
-    if t is None or t.node is None:  # nobody can read its .grad any more, or requires_grad_(False) was called since
+    if t is None or t.node is None:  # nobody can read its .grad, or nobody asks for it any more
         return
     if n.notes is not None:
         g = visit(n, g)

@@ -61,7 +61,8 @@ class Op:
 
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
                  "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps",
-                 "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base")  # fmt: skip
+                 "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base",
+                 "casts")  # fmt: skip
 
     def __init__(
         self,
@@ -103,6 +104,7 @@ class Op:
         self.counters = tuple("v" + letter for letter in self.keeps_letters)
         self.variants: dict[Any, Op] = {}
         self.base = self
+        self.casts: tuple[Any, ...] = ()  # of a variant: the dtypes that its inputs had before they were cast
         self.is_spent = False
         self.spent = self
         if register:
@@ -179,11 +181,32 @@ class Op:
                         if getattr(self, k) is not None
                     }
                 )
+            made.casts = casts
             made.spent = made._like(**{k: spent_rule for k in ("a", "b", "c", "each") if getattr(made, k)})
             made.spent.is_spent = self.spent is not self
             if self.spent is self:
                 made.spent = made
+            made.variants = {}  # its own
             self.variants[casts] = made
+        return made
+
+    def conjugated(self) -> "Op":
+        """This row for complex values: input x's cotangent is g times the conjugate of ∂y/∂x, PyTorch's convention.
+
+        The rules of elementwise rows give g ∂y/∂x; the conjugates around one move to the derivative.
+        """
+        made = self.variants.get("conjugated")
+        if made is None:
+            conj = TABLE["conj"]
+
+            def around(rule: Rule) -> Rule:
+                return lambda g, n: conj(rule(conj(g), n))
+
+            rules = {k: getattr(self, k) for k in "abc" if getattr(self, k) is not None}
+            made = self._like(**{k: around(rule) for k, rule in rules.items()})
+            if self.spent is not self:
+                made.spent = made._like(**dict.fromkeys(rules, spent_rule), is_spent=True)
+            self.variants["conjugated"] = made
         return made
 
 
@@ -216,6 +239,8 @@ def record(op: Op, xs: Any, p: Any) -> Any:
         return _several(row, xs, raws, y, p)
     if y.__class__ is ndarray and not y.ndim and not op.view:
         y = y[()]
+    if y.dtype.kind == "c" and op.mode == "elementwise" and op.name != "sgn":
+        row = row.conjugated()
     out = wrap(y)
     if op.differentiable:
         remember(row, xs, raws, out, p)

@@ -1,5 +1,6 @@
 """Arithmetic: + - * / ** and their relatives."""
 
+import cmath
 import operator
 from typing import Any
 
@@ -87,6 +88,8 @@ def _base_number_rule(g: Any, n: Any) -> Any:
     if n.a == 0:  # 0**b is constant for b > 0, and 0 * log(0) would be nan
         constant = n.b >= 0
         return g * where(constant, 0, where(constant, 0, n.y) * float("-inf"))
+    if getattr(n.y, "raw", n.y).dtype.kind == "c":
+        return g * (n.y * cmath.log(n.a))
     return g * (n.y * float(np.log(np.float64(n.a))))
 
 

@@ -22,7 +22,7 @@ PAIRS: dict[Any, Any] = {
 def _complex(a: Any, b: Any) -> Any:
     dtype = PAIRS[a.dtype]
     shape = np.broadcast_shapes(a.shape, b.shape)
-    if not shape and isinstance(a, np.generic):
+    if not shape and isinstance(a, (np.generic, np.ndarray)):
         return dtype.type(number(a, b))
     out = devices.empty(shape, dtype, like=a)  # a + 1j * b would make nan of an infinite part
     out.real[...] = a

@@ -18,6 +18,7 @@ from ..tensor import Tensor
 from .along import add_along, take_along
 from .casting import to_dtype
 from .dims import whole, wrap_dim
+from .forms import conj
 from .joining import cat
 from .parts import narrow
 from .repeats import flip_row
@@ -104,7 +105,7 @@ cumsum_row: Op = Op(
 )  # fmt: skip
 cumprod_row: Op = Op(
     "cumprod", lambda a, p: a.cumprod(p, a.dtype) if a.ndim else a.copy(),
-    a=lambda g, n: from_behind(n.a, g, n.p) * delay(n.y, p=(n.p, 1)), reads=("ay",),
+    a=lambda g, n: from_behind(conj(n.a), g, n.p) * conj(delay(n.y, p=(n.p, 1))), reads=("ay",),
     jvp=lambda ts, n: recurrence(n.a, ts[0] * delay(n.y, p=(n.p, 1)), p=n.p), params=True,
     symbol="Π…", partials=("{y}/{a} up to there",), doc="The product of all elements up to each one.",
 )  # fmt: skip

@@ -11,8 +11,8 @@ from ..api import check_tensor, public
 from ..errors import explain
 from ..op import TABLE, Op
 from ..tensor import Tensor
-from .forms import settle
-from .products import conj, other_dtypes
+from .forms import conj, settle
+from .products import other_dtypes
 from .shapes import reshape
 
 SMALL = 20_000  # multiplications, up to which finding a good order costs more than it saves

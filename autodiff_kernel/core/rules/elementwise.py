@@ -20,12 +20,27 @@ def _sign(a: Any) -> Any:
     return (a > 0).astype(a.dtype) - (a < 0) if a.dtype.kind != "b" else a | False
 
 
-absolute = Op("abs", numbers_only("abs_cpu", abs), a=lambda g, n: g * sign(n.a), reads=("a",), mode="elementwise",
+def _sgn(a: Any) -> Any:
+    if a.dtype.kind != "c":
+        return _sign(a)
+    size = abs(a)
+    return a / (size + (size == 0))
+
+
+def _sgn_back(g: Any, n: Any) -> Any:
+    """Of a complex number only the part of the change across its direction turns the direction."""
+    if getattr(n.a, "raw", n.a).dtype.kind != "c":
+        return zero(g, n)
+    size, s = absolute(n.a), sgn(n.a)
+    return where(size == 0, 0, (g - s * (g * s.conj()).real) / (size + (size == 0)))
+
+
+absolute = Op("abs", numbers_only("abs_cpu", abs), a=lambda g, n: g * sgn(n.a), reads=("a",), mode="elementwise",
               symbol="|·|", partials=("sign {a}",), latex="|{a}|",
               doc="The absolute value of each element.")  # fmt: skip
 sign: Op = Op("sign", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sign}}\, {a}",
           doc="−1, 0 or 1: the sign of each element.")  # fmt: skip
-sgn = Op("sgn", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sgn}}\, {a}",
+sgn: Op = Op("sgn", _sgn, a=_sgn_back, reads=("a",), mode="elementwise", partials=("0",), latex=r"\text{{sgn}}\, {a}",
          doc="−1, 0 or 1: the sign of each element.")  # fmt: skip
 
 

@@ -69,6 +69,12 @@ def floats_only(kernel: str, fwd: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def conj(x: Any) -> Any:
+    """The complex conjugate, in rules; a real value as it is."""
+    raw = x.raw if isinstance(x, Tensor) else x
+    return x.conj() if raw.dtype.kind == "c" else x
+
+
 def numbers_only(kernel: str, fwd: Callable[..., Any]) -> Callable[..., Any]:
     """`fwd`, refusing truth values."""
 

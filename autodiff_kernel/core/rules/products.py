@@ -18,6 +18,7 @@ from ..inplace import in_place
 from ..modes import special
 from ..op import Op
 from ..tensor import Parameter, Tensor, version_of
+from .forms import conj
 from .orders import transpose_row
 from .reductions import sum_row
 from .shapes import expand_row, reshape
@@ -159,12 +160,6 @@ outer_row: Op = Op(
 
 
 # ------------------------------------------------------------------------------------------------ two vectors
-def conj(x: Any) -> Any:
-    """The complex conjugate, in rules; a real value as it is."""
-    raw = x.raw if isinstance(x, Tensor) else x
-    return x.conj() if raw.dtype.kind == "c" else x
-
-
 def _dot(a: Any, b: Any) -> Any:
     if a.dtype != b.dtype:
         names = _dtype(a).scalar_type, _dtype(b).scalar_type

@@ -17,6 +17,7 @@ from ..tensor import Tensor
 from .casting import to_dtype
 from .dims import axes as axes
 from .dims import product, wrap_dim
+from .forms import conj
 from .shapes import expand_row, reshape
 
 ndarray = np.ndarray
@@ -128,7 +129,7 @@ def has_zero(a: Any) -> bool:
 
 def _prod_back(g: Any, n: Any) -> Any:
     g, y = restretch(g, n.sa, n.p), restretch(n.y, n.sa, n.p)
-    return g * others(n.a, n.p[0]) if has_zero(n.a) else g * y / n.a
+    return g * conj(others(n.a, n.p[0])) if has_zero(n.a) else g * conj(y) / conj(n.a)
 
 
 def _prod_tangent(ts: Any, n: Any) -> Any:

@@ -56,6 +56,8 @@ def where_function(condition: Tensor, input: Any = None, other: Any = None, *, o
 
 def _like(value: Any, other: Any) -> Any:
     """A number that meets a tensor of floats, in its dtype: what promotion would give, and faster."""
+    if not isinstance(value, Tensor) and not isinstance(other, Tensor):  # two numbers: in the default dtype
+        return number_as(value, common_dtype([value, other]).np)
     if value.__class__ in (int, float) and isinstance(other, Tensor) and other.raw.dtype.kind == "f":
         return other.raw.dtype.type(value)
     return value

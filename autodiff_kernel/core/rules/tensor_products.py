@@ -11,8 +11,9 @@ from ..graph import unbroadcast
 from ..op import TABLE, Op
 from ..tensor import Tensor
 from .dims import product, wrap_dim
+from .forms import conj
 from .orders import permute_row
-from .products import conj, dot, matmul, mm, other_dtypes
+from .products import dot, matmul, mm, other_dtypes
 from .reductions import sum_row
 from .shapes import reshape, unsafe_view
 
