@@ -212,6 +212,20 @@ def test_ranks_and_conditions() -> None:
     assert linalg.pinv(low, atol=0.1).tolist() == [[1.0, 0.0], [0.0, 0.0]]
 
 
+def test_low_rank_approximation_finds_the_rank() -> None:
+    torch.manual_seed(0)
+    a = random(8, 2) @ random(2, 5)
+    for x in (a, a.T):
+        u, s, v = torch.svd_lowrank(x, q=3)
+        close(u * s @ v.T, x, 1e-8)
+        close(s[:2], linalg.svdvals(x)[:2], 1e-8)
+    shifted = a + 10.0
+    u, s, v = torch.pca_lowrank(shifted, q=2)
+    close(u * s @ v.T, shifted - shifted.mean(0), 1e-8)
+    with pytest.raises(ValueError, match="must be non-negative integer and not greater than"):
+        torch.pca_lowrank(a, q=9)
+
+
 # ------------------------------------------------------------------------------------------------ errors
 def test_singular_matrices_are_told_which() -> None:
     singular = T([[1.0, 2.0], [2.0, 4.0]])

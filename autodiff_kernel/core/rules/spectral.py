@@ -139,8 +139,9 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
 
     >>> import autodiff_kernel as torch
     >>> Q, R = torch.linalg.qr(torch.tensor([[3., 0.], [4., 5.]]))
-    >>> torch.allclose(Q @ R, torch.tensor([[3., 0.], [4., 5.]]))
-    True
+    >>> (Q @ R).round()
+    tensor([[3., 0.],
+            [4., 5.]])
     """
     check_matrix("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
