@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .hot import binary, unary
-from .inplace import adopt, in_place
+from .inplace import adopt, check_cast, check_overlap, in_place
 from .op import Op
 from .tensor import Tensor
 
@@ -78,18 +78,15 @@ def into(out: Any, result: Any) -> Any:
     if out is None:
         return result
     if out.raw.shape != result.raw.shape:
-        import numpy as np
-
-        from .inplace import check_cast
-
         check_cast(result.raw.dtype, out.raw.dtype)
-        out.raw = np.array(result.raw, dtype=out.raw.dtype)
+        out.raw = result.raw.astype(out.raw.dtype)
     else:
         if out.node is not None or result.node is not None:
             raise RuntimeError(
                 "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
                 "requires grad."
             )
+        check_overlap(out)
         adopt(out, result)
     return out
 

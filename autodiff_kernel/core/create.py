@@ -417,6 +417,38 @@ def empty_strided(
     )
 
 
+@export
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor whose dimensions lie in memory in the order `physical_layout`, the last one densest; not initialised.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
+    (3, 1, 6)
+    """
+    shape, order = shape_of((tuple(size),), "empty_permuted"), tuple(int(d) for d in physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if any(not 0 <= d < len(shape) for d in order):
+        raise RuntimeError(
+            f"Dimension out of range (expected to be between 0 and {len(shape) - 1}): {list(order)}"
+        )
+    if len(set(order)) != len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    strides, step = [0] * len(shape), 1
+    for d in reversed(order):
+        strides[d] = step
+        step *= shape[d]
+    return strided(
+        "empty_permuted", shape, strides, np_dtype(dtype, "empty_permuted"), home_of(device), requires_grad
+    )
+
+
 def new_empty_strided(
     self: Tensor, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False, pin_memory: bool = False,

@@ -46,6 +46,7 @@ from . import (
     splitting as splitting,
     sums_of_products as sums_of_products,
     tensor_products as tensor_products,
+    trapezoids as trapezoids,
     two_numbers as two_numbers,
     variance as variance,
     writing as writing,

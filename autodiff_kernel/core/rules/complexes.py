@@ -48,8 +48,9 @@ conj_row: Op = Op(
     latex=r"\overline{{{a}}}", doc="The complex conjugate.",
 )  # fmt: skip
 conj_physical_row: Op = Op(
-    "conj_physical", lambda a: np.conj(a), a=lambda g, n: conj_row(g), mode="linear", symbol="conj",
-    partials=("conjugated",), latex=r"\overline{{{a}}}", doc="The complex conjugate, as a copy.",
+    "conj_physical", lambda a: np.conj(a) if a.dtype.kind == "c" else a.copy(), a=lambda g, n: conj_row(g),
+    mode="linear", symbol="conj", partials=("conjugated",), latex=r"\overline{{{a}}}",
+    doc="The complex conjugate, as a copy.",
 )  # fmt: skip
 view_as_real_row: Op = Op(
     "view_as_real", lambda a, p: a.reshape((*a.shape, 1)).view(a.real.dtype), a=lambda g, n: view_as_complex_row(g),

@@ -6,15 +6,16 @@ In place (`x.t_()`, `x.unsqueeze_(0)`) nothing is written: the tensor object its
 import warnings
 from typing import Any
 
-from .. import modes
-from ..api import attach, check_tensor, public
+from .. import device as devices
+from .. import modes, storage
+from ..api import FUNCTIONS, attach, check_tensor, public
 from ..graph import new
 from ..inplace import check_allowed, keep_retained, stamp
 from ..op import Op
-from ..sharing import View, family_of
+from ..sharing import View, family_of, share
 from ..single import viewing
-from ..tensor import Tensor
-from .dims import sizes, wrap_dim
+from ..tensor import Tensor, contiguous_strides
+from .dims import product, sizes, wrap_dim
 from .parts import as_strided_row, strided_parameters
 from .shapes import _EVERY, droppable, size_list, squeeze_row, unsqueeze_row
 
@@ -309,8 +310,39 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     return turn(self, AS_STRIDED_, strided_parameters(self, size, stride, storage_offset))
 
 
-for _changes in (as_strided_, t_, transpose_, unsqueeze_, squeeze_):
+def resize_(self: Tensor, *sizes_: Any, memory_format: Any = None) -> Tensor:
+    """Give the tensor itself another size over its storage, which grows if need be (what is new is not set).
+
+    Raises RuntimeError for a tensor that requires grad.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.ones(2, 3).resize_(2, 2)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
+    shape = sizes(sizes_, "resize_") if sizes_ != ((),) else ()
+    if self.node is not None:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"resize_(): sizes must not be negative, but got {list(shape)}")
+    raw, count = share(self), product(shape)
+    start, have = self.storage_offset(), storage.storage_size(raw) // raw.dtype.itemsize
+    steps = contiguous_strides(shape)
+    if start + count > have:
+        grown = devices.empty((start + count,), raw.dtype, like=raw)
+        grown[:have] = storage.as_strided(raw, (have,), (raw.dtype.itemsize,), -start * raw.dtype.itemsize)
+        self.raw, self.family = grown[start:], None
+    return turn(self, AS_STRIDED_, (shape, steps, start, self.stride(), start))
+
+
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Give the tensor itself the size of another one; see `resize_`."""
+    return resize_(self, tuple(the_template.raw.shape))
+
+
+for _changes in (resize_, resize_as_, as_strided_, t_, transpose_, unsqueeze_, squeeze_):
     attach(_changes.__name__, _changes)
+FUNCTIONS |= {"resize_as_": resize_as_, "as_strided_": as_strided_}
 
 
 def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:

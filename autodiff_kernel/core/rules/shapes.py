@@ -495,6 +495,23 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
     return expanded(input, size_list(size, "broadcast_to"))
 
 
+@public(function=False)
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The tensor summed to a shape from which it could have been broadcast.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.ones(2, 3).sum_to_size(3)
+    tensor([2., 2., 2.])
+    """
+    shape, target = self.raw.shape, sizes(size, "sum_to_size")
+    behind = shape[len(shape) - len(target) :]
+    if len(target) > len(shape) or any(n not in (1, m) for n, m in zip(target, behind, strict=True)):
+        raise RuntimeError(f"size {{{list(target)}}} is not expandable to size {{{list(shape)}}}.")
+    if not target:
+        return self.sum()  # type: ignore[attr-defined, no-any-return]
+    return self if target == shape else unbroadcast(self, target)  # type: ignore[no-any-return]
+
+
 @public(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors as views of the one shape that they broadcast to.
