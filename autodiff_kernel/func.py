@@ -29,6 +29,18 @@ def leaves(x: Any) -> list[Tensor]:
     return [x] if isinstance(x, Tensor) else []
 
 
+def check_arguments(x: Any) -> None:
+    """Refuse what cannot be differentiated among nested arguments."""
+    if isinstance(x, (tuple, list, dict)):
+        for part in x.values() if isinstance(x, dict) else x:
+            check_arguments(part)
+    elif not isinstance(x, Tensor):
+        raise ValueError(
+            f"Thing passed to transform API must be Tensor, got {type(x)}. Pass a tensor, for example "
+            "torch.tensor(2.), or name the arguments to differentiate with argnums."
+        )
+
+
 def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
@@ -160,7 +172,12 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
     def derived(*args: Any, **kwargs: Any) -> Any:
         nums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        for i in nums:
+            if not -len(args) <= i < len(args):
+                raise RuntimeError(f"Got argnum={i}, but only {len(args)} positional inputs")
+        nums = tuple(i % len(args) for i in nums)
         chosen = tuple(args[i] for i in nums)
+        check_arguments(chosen)
         flat = leaves(chosen)
         outer = _nested(flat) or _nested(leaves(args))
         with modes.enable_grad():

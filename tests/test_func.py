@@ -127,3 +127,21 @@ def test_bad_input():
         func.grad(lambda x: x * 2)(torch.ones(2))
     with pytest.raises(RuntimeError, match="tuple"):
         func.jvp(lambda x: x, torch.ones(2), torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: torch.func.grad(lambda x: x)(1.0), ValueError, "must be Tensor, got <class 'float'>"),
+        (lambda: torch.func.grad(lambda x: x)([torch.ones(()), 2]), ValueError, "got <class 'int'>"),
+        (lambda: torch.func.grad(lambda x: x, argnums=3)(torch.ones(())), RuntimeError, "only 1 positional"),
+    ],
+)
+def test_what_cannot_be_differentiated(call, error, said):
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_arguments_are_counted_from_the_end_too():
+    f = torch.func.grad(lambda x, y: x * y, argnums=-1)
+    assert f(torch.tensor(2.0), torch.tensor(3.0)).item() == 2
