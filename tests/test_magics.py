@@ -60,6 +60,14 @@ def test_graph_of_an_expression_keeps_minus_signs_and_evaluates_once(shell: Kern
     assert shell.run("len(calls)").results == ["1"]
 
 
+@pytest.mark.parametrize("code", ["%graph nothere", "%trace nothere(2.)", "%%graph\nnothere"])
+def test_an_error_in_the_expression_shows_the_users_lines_only(shell: Kernel, code: str) -> None:
+    [error] = shell.run(code).of("error")
+    assert error["ename"] == "NameError"
+    told = "\n".join(error["traceback"])
+    assert "nothere" in told and "magics.py" not in told
+
+
 def test_graph_gives_the_result_back(shell: Kernel) -> None:
     answer = shell.run("shown = %graph -r y\ntype(shown).__name__, shown.model.title")
     assert answer.results == ["('GraphResult', 'Graph of y')"]

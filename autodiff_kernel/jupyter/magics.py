@@ -85,6 +85,7 @@ class AutodiffMagics(Magics):
             y = x * x
             %graph y
         """
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         names = self._names(local_ns)
         args, text = self._read(self.graph, line, names)
         with modes.recording(True):
@@ -107,6 +108,7 @@ class AutodiffMagics(Magics):
             x = torch.tensor(2.0, requires_grad=True)
             x * x
         """
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         names: dict[str, Any] = self.shell.user_ns
         args, text = self._read(self.graph_cell, line, names)
         with modes.recording(True):
@@ -135,6 +137,7 @@ class AutodiffMagics(Magics):
                 return x1 * x2 + x1**2
             %trace f(2., 3.)
         """
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         names = self._names(local_ns)
         args, text = self._read(self.trace, line, names)
         call = parse_expression(text, "%trace", "%trace f(2., 3.)").body
@@ -240,6 +243,7 @@ class AutodiffMagics(Magics):
 
     def _evaluate(self, tree: ast.Expression, text: str, names: dict[str, Any]) -> Any:
         """The value of an expression in the user's namespace."""
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         return eval(compile(tree, self._cell_name(text), "eval"), names)
 
     def _run(self, cell: str) -> Any:
@@ -247,6 +251,7 @@ class AutodiffMagics(Magics):
 
         An empty line stands for the magic's own, so that line numbers are those that the editor shows.
         """
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         source = "\n" + self.shell.transform_cell(cell)
         name = self._cell_name(source)
         tree: Any = self.shell.compile.ast_parse(source, name)
