@@ -139,6 +139,7 @@ COMPLEX = {
     "exp of sin": lambda z, w: (z.exp() * w.sin()).imag,
     "sqrt": lambda z, w: (z + w).sqrt().real,
     "prod": lambda z, w: (z * w).prod().real,
+    "logsumexp": lambda z, w: (z * w).logsumexp(0).imag,
     "cumprod": lambda z, w: (z * w).cumprod(0).imag,
     "real times complex": lambda z, w: (z.real * w).imag,
     "in place": lambda z, w: (z * 1j).mul_(w).real,

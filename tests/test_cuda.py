@@ -429,3 +429,18 @@ def test_memory_is_freed_with_the_graph(gpus):
     assert cuda.memory_allocated(2) - before == 4096
     del grad
     assert cuda.memory_allocated(2) == before
+
+
+def test_an_index_lies_on_the_cpu_or_with_its_tensor(gpus):
+    i = torch.tensor([1], device="cuda:1")
+    for x in (torch.arange(3.0), torch.arange(3.0, device="cuda:0")):
+        with pytest.raises(RuntimeError, match="indices should be either on cpu or on the same device"):
+            x[i]
+    x = torch.arange(3.0, device="cuda:1")
+    assert x[i].tolist() == x[i.cpu()].tolist() == [1]
+
+
+def test_a_single_number_on_the_cpu_is_a_gradient_for_any_device(gpus):
+    x = torch.ones(2, device="cuda:1", requires_grad=True)
+    x.sum().backward(torch.tensor(3.0))
+    assert x.grad.tolist() == [3, 3] and x.grad.device == torch.device("cuda:1")

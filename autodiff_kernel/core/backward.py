@@ -160,6 +160,8 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
         )
+    if g.device != t.device and not g.raw.ndim and g.device.type == "cpu":  # a single number goes anywhere
+        g = g.to(t.device)  # type: ignore[attr-defined]
     if g.device != t.device:
         raise RuntimeError(
             f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!"

@@ -310,6 +310,11 @@ def plain(item: Any, x: Tensor) -> Any:
         return int(item)
     if isinstance(item, Tensor):
         raw = item.raw
+        if raw.__class__ is not ndarray and raw.ndim and item.device != x.device:
+            raise RuntimeError(
+                f"indices should be either on cpu or on the same device as the indexed tensor ({x.device}), but this "
+                f"index is on {item.device}: move it with .to('{x.device}')."
+            )
     elif isinstance(item, ndarray) or is_sequence(item):
         from ..create import tensor
 

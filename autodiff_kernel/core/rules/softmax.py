@@ -14,7 +14,7 @@ from ..single import elementwise
 from ..tensor import Tensor
 from .casting import to_dtype
 from .elementwise import exp
-from .forms import refuse
+from .forms import conj, refuse
 from .reductions import axes, restretch
 
 
@@ -147,7 +147,7 @@ def _logsumexp_jvp(ts: Any, n: Any) -> Any:
 
 
 logsumexp_row = Op(
-    "logsumexp", _logsumexp, lambda g, n: restretch(g, n.sa, n.p) * exp(n.a - restretch(n.y, n.sa, n.p)),
+    "logsumexp", _logsumexp, lambda g, n: restretch(g, n.sa, n.p) * conj(exp(n.a - restretch(n.y, n.sa, n.p))),
     reads=("ay",), jvp=_logsumexp_jvp, params=True, types="float", symbol="log Σ exp", partials=("exp({a} − {y})",),
     latex=r"\log \sum e^{{{a}}}", doc="The logarithm of the sum of exp(x) along dimensions.",
 )  # fmt: skip
