@@ -22,6 +22,15 @@ KNOWN = {"Any", "Callable", "Sequence", "Iterator", "Tensor", "None", "bool", "i
          "list", "dict", "object", "dtype", "device", "Size", "type"}  # fmt: skip
 
 
+LATER = {
+    "cli",
+    "explain",
+    "handout",
+    "jupyter",
+    "views",
+}  # no part of the namespace until somebody imports them
+
+
 def annotation(a) -> str:
     if a is inspect.Parameter.empty:
         return "Any"
@@ -78,7 +87,7 @@ def render() -> str:
     imports: dict[str, list[str]] = {}
     for name, value in sorted(own.items()):
         if inspect.ismodule(value):
-            if value.__name__ == f"autodiff_kernel.{name}":
+            if value.__name__ == f"autodiff_kernel.{name}" and name not in LATER:
                 imports.setdefault("", []).append(name)
         elif exported(name, value):
             imports.setdefault(value.__module__.removeprefix("autodiff_kernel."), []).append(name)
