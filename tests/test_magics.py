@@ -60,6 +60,18 @@ def test_graph_of_an_expression_keeps_minus_signs_and_evaluates_once(shell: Kern
     assert shell.run("len(calls)").results == ["1"]
 
 
+def test_what_recording_keeps_is_not_among_the_copies_between_devices() -> None:
+    with kernel("autodiff") as running:
+        running.run("%simulate_gpu 1")
+        running.run("w = torch.ones(3, 4, requires_grad=True).cuda()\n(w * w).sum().backward()")
+        told = lines(running.run("%place"))
+    copies = [line.strip() for line in told if "→" in line]
+    assert copies == [
+        "cpu → cuda:0: 1 copy, 48 B",
+        "cuda:0 → cpu: 1 copy, 48 B",
+    ]  # w there, its gradient back
+
+
 @pytest.mark.parametrize("code", ["%graph nothere", "%trace nothere(2.)", "%%graph\nnothere"])
 def test_an_error_in_the_expression_shows_the_users_lines_only(shell: Kernel, code: str) -> None:
     [error] = shell.run(code).of("error")
