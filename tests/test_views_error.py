@@ -96,6 +96,12 @@ def test_a_cells_source_is_escaped_too() -> None:
     assert "&lt;img src=x" in html
 
 
+def test_source_brings_its_own_colour_whatever_the_theme() -> None:
+    problem, space = raised(CHANGED)
+    styles = re.findall(r"<pre style='([^']*)'", error(problem, namespace=space).html)
+    assert styles and all(re.search(r"(?:^|;)color:#", style) for style in styles)
+
+
 def test_it_has_no_script_no_style_element_and_no_network() -> None:
     problem, space = raised(CHANGED)
     html = error(problem, namespace=space).html

@@ -13,7 +13,7 @@ from autodiff_kernel.core.tensor import Tensor
 
 from .graph import LIMIT, graph
 from .result import Result
-from .style import ERROR, ERROR_FILL, GATE, GREY, MONO, card_html, escape_xml, printable
+from .style import ERROR, ERROR_FILL, GATE, GREY, INK, MONO, card_html, escape_xml, printable
 
 _AROUND, _GAP = 1, 6  # lines of context; an excerpt with a larger hole in it is cut in two
 
@@ -111,7 +111,7 @@ def _html_excerpt(where: str, lines: tuple[Line, ...]) -> str:
     title = f"<div style='color:{GREY}'>in {escape_xml(where)}</div>" if where else ""
     body = "\n".join(rows)
     return (
-        f"{title}<pre style='margin:6px 0;background:{GATE};padding:6px 10px;overflow:auto;"
+        f"{title}<pre style='margin:6px 0;background:{GATE};color:{INK};padding:6px 10px;overflow:auto;"
         f"font-family:{MONO};font-size:12px'>{body}</pre>"
     )
 
