@@ -259,3 +259,11 @@ def test_numpy_shares_the_memory_under_no_grad():
 def test_a_result_is_pickled_as_a_leaf():
     y = pickle.loads(pickle.dumps(scalar(2) * 3))
     assert y.item() == 6 and y.requires_grad and y.is_leaf
+
+
+def test_tensors_take_attributes_of_the_users_own():
+    x = scalar(2)
+    x.label = "a"
+    y = x * x
+    y.label = "b"
+    assert (x.label, y.label) == ("a", "b") and not hasattr(x * 1, "label")

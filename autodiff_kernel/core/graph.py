@@ -476,7 +476,8 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"{kind}{output} is at version {version[1]}; an earlier version was saved.",
-        f"The gradient rule of {called(n.op)} reads {role}, and that value was overwritten after {called(n.op)} had saved it.",
+        f"The gradient rule of {called(n.op)} reads {role}, and that value was overwritten after {called(n.op)} had "
+        "saved it.",
         f"make a new tensor instead of changing that one (in {writer!r}, use the form without the underscore and a new "
         f"name), or clone() the value before changing it." if writer else
         "make a new tensor instead of changing that one (the form without the underscore), or clone() it first.",

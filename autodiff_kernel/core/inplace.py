@@ -265,8 +265,9 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
     )
     if family.made == "several":
         picked = n is not None and n.op is not None and n.op.picks and n.left is not None
-        op, (_, number) = family.chain[-1]
-        title = n.left.title if picked else op.node_name(None)  # type: ignore[union-attr]
+        op, p = family.chain[-1]
+        p, number = p if op.outputs else (p, 0)  # the view itself may be a view of one of several
+        title = n.left.title if picked else op.node_name(p)  # type: ignore[union-attr]
         return explain(
             RuntimeError,
             f"Output {number} of {title.partition('Backward')[0]} is a view and {how}. This view is the output of a "

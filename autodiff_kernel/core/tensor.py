@@ -92,7 +92,7 @@ class Tensor:
     tensor([2., 4.])
     """
 
-    __slots__ = ("raw", "node", "version", "family", "_grad", "__weakref__")
+    __slots__ = ("raw", "node", "version", "family", "_grad", "__weakref__", "__dict__")
     is_dual = False
     __array_priority__ = 1000  # numpy operators leave the work to ours
     __hash__ = object.__hash__

@@ -256,7 +256,7 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
         d.p, d.t = op(d.p, p=p), op(d.t, p=p)
         d.raw, d.node = d.p.raw, d.p.node
         return x
-    if modes.is_grad_enabled():
+    if modes.is_grad_enabled() and x.node is not None:
         check_allowed(x)
     old = new(Tensor)
     old.raw, old.node, old.version, old.family = x.raw, x.node, x.version, x.family
