@@ -15,6 +15,7 @@ from . import autograd as autograd  # noqa: E402
 from . import cuda as cuda  # noqa: E402
 from . import func as func  # noqa: E402
 from . import linalg as linalg  # noqa: E402
+from . import nn as nn  # noqa: E402
 from . import random as random  # noqa: E402
 from .core import create as _create  # noqa: E402
 from .core import draws as _draws  # noqa: E402

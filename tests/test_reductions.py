@@ -190,3 +190,31 @@ def test_counting() -> None:
     assert torch.bincount(torch.tensor([1, 3, 1]), minlength=6).tolist() == [0, 2, 0, 1, 0, 0]
     assert torch.histc(torch.tensor([1.0, 1.0]), bins=2).tolist() == [0, 2]
     assert torch.vander(torch.tensor([2, 3]), 2, increasing=True).tolist() == [[1, 2], [1, 3]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.sum(0),
+        lambda x: x.mean(0),
+        lambda x: x.var(0),
+        lambda x: x.prod(0),
+        lambda x: x.max(0).values,
+        lambda x: x.amin(0),
+        lambda x: x.any(0),
+        lambda x: x.argmax(0),
+        lambda x: x.norm(dim=0),
+        lambda x: x.median(0).values,
+        lambda x: x.cumsum(1),
+        lambda x: x.cummax(1).indices,
+        lambda x: torch.cat([x, x], 1),
+        lambda x: torch.stack([x, x], 1),
+        lambda x: x.roll(1, 0),
+        lambda x: x.tril(),
+    ],
+)
+def test_results_are_row_major_whatever_the_input_is(make: object) -> None:
+    for x in (torch.ones(2, 3, 4).transpose(1, 2), torch.ones(2, 3, 4).permute(2, 0, 1)):
+        y = make(x)
+        assert y.is_contiguous()
+        assert y.view(-1).numel() == y.numel()

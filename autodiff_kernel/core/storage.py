@@ -22,6 +22,25 @@ def is_array(x: Any) -> bool:
     return hasattr(x, "strides") and hasattr(x, "dtype") and not isinstance(x, np.generic)
 
 
+def row_major(raw: Any) -> Any:
+    """The array itself if its elements lie in row-major order, else a copy in which they do.
+
+    NumPy's results keep the order of their inputs' memory; PyTorch's, except element by element, are row-major, so that
+    `view` works on them.
+    """
+    return raw if raw.flags.c_contiguous else raw.copy()
+
+
+def in_order(fwd: Any) -> Any:
+    """A forward whose result, or each of whose results, is row-major."""
+
+    def ordered(*args: Any) -> Any:
+        y = fwd(*args)
+        return tuple([row_major(part) for part in y]) if y.__class__ is tuple else row_major(y)
+
+    return ordered
+
+
 def offset_of(raw: Any) -> int:
     """How many elements after the start of its memory `raw` begins."""
     root = root_of(raw)

@@ -68,12 +68,12 @@ def place(*what: Any, namespace: Mapping[str, Any] | None = None) -> Result:
 
     >>> import autodiff_kernel as torch
     >>> x = torch.zeros(10, 100)
-    >>> place({"x": x, "row": x[0]})
+    >>> place({"x": x, "row": x[0]})  # doctest: +ELLIPSIS
     Placement: 1 device, 2 tensors, 4.0 kB
     <BLANKLINE>
     cpu: 4.0 kB in 2 tensors
       x    float32  [10, 100]  4.0 kB
-      row  float32  [100]      shares x's memory
+      row  float32  [100]      shares x's memory...
     """
     names: dict[str, Any] = {}
     for i, thing in enumerate(what or (namespace or {},)):

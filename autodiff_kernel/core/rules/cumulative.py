@@ -14,6 +14,7 @@ from ..api import check_tensor, into, public
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..single import plain
+from ..storage import in_order
 from ..tensor import Tensor
 from .along import add_along, take_along
 from .casting import to_dtype
@@ -100,11 +101,11 @@ def _cumsum(a: Any, p: Any) -> Any:
 
 
 cumsum_row: Op = Op(
-    "cumsum", _cumsum, a=lambda g, n: reverse(cumsum_row(reverse(g, n.p), p=n.p), n.p), mode="linear", params=True,
+    "cumsum", in_order(_cumsum), a=lambda g, n: reverse(cumsum_row(reverse(g, n.p), p=n.p), n.p), mode="linear", params=True,
     symbol="Σ…", partials=("1 up to there",), doc="The sum of all elements up to each one.",
 )  # fmt: skip
 cumprod_row: Op = Op(
-    "cumprod", lambda a, p: a.cumprod(p, a.dtype) if a.ndim else a.copy(),
+    "cumprod", in_order(lambda a, p: a.cumprod(p, a.dtype) if a.ndim else a.copy()),
     a=lambda g, n: from_behind(conj(n.a), g, n.p) * conj(delay(n.y, p=(n.p, 1))), reads=("ay",),
     jvp=lambda ts, n: recurrence(n.a, ts[0] * delay(n.y, p=(n.p, 1)), p=n.p), params=True,
     symbol="Π…", partials=("{y}/{a} up to there",), doc="The product of all elements up to each one.",
@@ -184,11 +185,11 @@ def _running_tangent(ts: Any, n: Any) -> Any:
 
 
 cummax_row: Op = Op(
-    "cummax", _running(1), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
+    "cummax", in_order(_running(1)), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
     symbol="max…", partials=("1 at the greatest so far",), doc="The greatest element up to each one.",
 )  # fmt: skip
 cummin_row: Op = Op(
-    "cummin", _running(-1), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
+    "cummin", in_order(_running(-1)), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
     symbol="min…", partials=("1 at the least so far",), doc="The least element up to each one.",
 )  # fmt: skip
 _cummax_type, _cummin_type = return_type("cummax", "values indices"), return_type("cummin", "values indices")
@@ -254,7 +255,7 @@ def _log_tangent(ts: Any, n: Any) -> Any:
 
 
 logcumsumexp_row: Op = Op(
-    "logcumsumexp", _logcumsumexp, a=_log_weights, reads=("ay",), jvp=_log_tangent, params=True,
+    "logcumsumexp", in_order(_logcumsumexp), a=_log_weights, reads=("ay",), jvp=_log_tangent, params=True,
     partials=("exp({a} − {y}) up to there",), doc="The logarithm of the sum of exponentials up to each element.",
 )  # fmt: skip
 

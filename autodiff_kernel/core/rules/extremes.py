@@ -11,6 +11,7 @@ from ..api import FUNCTIONS, check_tensor, into, public
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..single import plain, plural
+from ..storage import in_order, row_major
 from ..tensor import Tensor
 from .along import add_along, take_along
 from .dims import axes, is_whole, wrap_dim
@@ -58,7 +59,7 @@ def no_complex(kernel: str, method: str) -> Any:
     def fwd(a: Any, p: Any) -> Any:
         if a.dtype.kind == "c":
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(a.dtype).scalar_type}'")
-        return getattr(a, method)(axis=p[0], keepdims=p[1])
+        return row_major(getattr(a, method)(axis=p[0], keepdims=p[1]))
 
     return fwd
 
@@ -98,11 +99,11 @@ amin_row = Op(
     params=True, symbol="min", partials=(ONE.format("least"),), doc="The least along dimensions.",
 )  # fmt: skip
 max_dim_row = Op(
-    "max_dim", _with_index("max"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "max_dim", in_order(_with_index("max")), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="MaxBackward0", symbol="max", partials=("1 at the index, else 0",), doc="The greatest along a dimension.",
 )  # fmt: skip
 min_dim_row = Op(
-    "min_dim", _with_index("min"), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "min_dim", in_order(_with_index("min")), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="MinBackward0", symbol="min", partials=("1 at the index, else 0",), doc="The least along a dimension.",
 )  # fmt: skip
 
@@ -120,8 +121,12 @@ def _aminmax_tangent(ts: Any, n: Any) -> Any:
     return tuple(sum_row(ts[0] * shares(n.a, y, n.sa, n.p, False), p=n.p) for y in n.y)
 
 
+def _both(a: Any, p: Any) -> Any:
+    return a.min(axis=p[0], keepdims=p[1]), a.max(axis=p[0], keepdims=p[1])
+
+
 aminmax_row = Op(
-    "aminmax", lambda a, p: (a.min(axis=p[0], keepdims=p[1]), a.max(axis=p[0], keepdims=p[1])), a=_aminmax_back,
+    "aminmax", in_order(_both), a=_aminmax_back,
     reads=("ay",), jvp=_aminmax_tangent, params=True, outputs=True, symbol="min, max",
     partials=(ONE.format("extreme"),), doc="The least and the greatest element.",
 )  # fmt: skip
@@ -135,7 +140,7 @@ def _index(a: Any, p: Any, method: str) -> Any:
     dim, keep = p
     if not a.ndim:
         return getattr(a, method)()
-    return getattr(a, method)(axis=dim, keepdims=keep)
+    return row_major(getattr(a, method)(axis=dim, keepdims=keep))
 
 
 _max, _min, _amax, _amin = map(plain, (max_row, min_row, amax_row, amin_row))

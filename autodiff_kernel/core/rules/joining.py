@@ -11,6 +11,7 @@ from ..api import FUNCTIONS, into, public
 from ..graph import Node, new, tick
 from ..modes import special
 from ..op import Op
+from ..storage import row_major
 from ..tensor import Parameter, Tensor, wrap
 from .dims import whole, wrap_dim
 from .indexing import getitem
@@ -36,7 +37,7 @@ def _cat(xs: Any, p: Any) -> Any:
         if not x.size and x.shape == (0,):  # an empty 1-D tensor goes with any shape
             xs = [x for x in xs if x.shape != (0,)] or xs
             break
-    return np.concatenate(xs, p)
+    return row_major(np.concatenate(xs, p))
 
 
 cat_row = Op(
@@ -56,7 +57,7 @@ def _stack(xs: Any, p: Any) -> Any:
         for i, x in enumerate(xs):
             out[i] = x
         return out
-    return np.concatenate([x.reshape((*x.shape[:p], 1, *x.shape[p:])) for x in xs], p)
+    return row_major(np.concatenate([x.reshape((*x.shape[:p], 1, *x.shape[p:])) for x in xs], p))
 
 
 stack_row = Op(

@@ -9,6 +9,7 @@ from ..failures import shape_clash
 from ..graph import unbroadcast
 from ..op import TABLE, Op
 from ..single import plain
+from ..storage import in_order
 from ..tensor import Tensor
 from .casting import to_dtype
 from .dims import axes
@@ -69,7 +70,7 @@ def _along(a: Any, n: Any) -> Any:
 
 
 vector_norm_row = Op(
-    "linalg_vector_norm", _norm, a=lambda g, n: restretch(g, n.sa, n.p[1:]) * _along(n.a, n), reads=("ay",),
+    "linalg_vector_norm", in_order(_norm), a=lambda g, n: restretch(g, n.sa, n.p[1:]) * _along(n.a, n), reads=("ay",),
     jvp=lambda ts, n: sum_row(ts[0] * _along(n.a, n), p=n.p[1:]), params=True, symbol="‖ ‖",
     partials=("{a}/{y}",), latex=r"\lVert {a} \rVert", doc="The norm of a vector, the root of the sum of powers.",
 )  # fmt: skip

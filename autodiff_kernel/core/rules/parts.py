@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from .. import storage
 from ..api import check_tensor, public
 from ..errors import explain
 from ..op import Op
 from ..single import plain, viewing
+from ..storage import as_strided as as_strided_view
+from ..storage import in_order, storage_size
 from ..tensor import Tensor, share
 from .dims import is_whole, product, size_list, whole, wrap_dim
 from .indexing import take_view
@@ -198,9 +199,9 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------ triangles
-tril_row: Op = Op("tril", lambda a, p: np.tril(a, p), a=lambda g, n: tril_row(g, p=n.p), mode="linear", params=True,
+tril_row: Op = Op("tril", in_order(np.tril), a=lambda g, n: tril_row(g, p=n.p), mode="linear", params=True,
               partials=("1 below the diagonal, else 0",), doc="The lower triangle; zeros above it.")  # fmt: skip
-triu_row: Op = Op("triu", lambda a, p: np.triu(a, p), a=lambda g, n: triu_row(g, p=n.p), mode="linear", params=True,
+triu_row: Op = Op("triu", in_order(np.triu), a=lambda g, n: triu_row(g, p=n.p), mode="linear", params=True,
               partials=("1 above the diagonal, else 0",), doc="The upper triangle; zeros below it.")  # fmt: skip
 
 
@@ -244,7 +245,7 @@ def _unfold(a: Any, p: Any) -> Any:
     if a.__class__ is ndarray:
         shape = (*a.shape[:dim], count, *a.shape[dim + 1 :], size)
         s = a.strides
-        return storage.as_strided(a, shape, (*s[:dim], s[dim] * step, *s[dim + 1 :], s[dim]))
+        return as_strided_view(a, shape, (*s[:dim], s[dim] * step, *s[dim + 1 :], s[dim]))
     if not size:
         return a[(*[slice(None)] * dim, slice(0))].reshape((*a.shape[:dim], 0, *a.shape[dim + 1 :]))
     windows = np.lib.stride_tricks.sliding_window_view(a, size, dim, writeable=True)
@@ -304,7 +305,7 @@ def _strided(a: Any, p: Any) -> Any:
         return _gather(
             _storage(a, p), size, stride, offset
         )  # another layout than the input had: no view is possible
-    return storage.as_strided(a, size, tuple(s * n for s in stride), (offset - start) * n)
+    return as_strided_view(a, size, tuple(s * n for s in stride), (offset - start) * n)
 
 
 def _strided_back(g: Any, p: Any) -> Any:
@@ -389,7 +390,7 @@ def strided_parameters(x: Tensor, size: Any, stride: Any, storage_offset: int | 
     offset = start if storage_offset is None else whole(storage_offset, "as_strided", "storage_offset")
     raw = share(x)
     end = offset + sum((n - 1) * s for n, s in zip(shape, steps, strict=True)) + 1 if product(shape) else 0
-    have = storage.storage_size(raw) // raw.dtype.itemsize
+    have = storage_size(raw) // raw.dtype.itemsize
     if end > have or offset < 0:
         n = raw.dtype.itemsize
         raise explain(

@@ -8,6 +8,7 @@ from .. import device as devices
 from ..api import check_tensor, public
 from ..op import Op
 from ..return_types import return_type
+from ..storage import in_order
 from ..tensor import Tensor
 from .cumulative import running_max
 from .dims import wrap_dim
@@ -57,11 +58,11 @@ median_row = Op("median", _of_all(False), a=share_back(True), reads=("ay",), jvp
 nanmedian_row = Op("nanmedian", _of_all(True), a=share_back(True), reads=("ay",), jvp=share_tangent(True), params=True,
                    partials=SHARE, doc="The middle element of those that are not nan.")  # fmt: skip
 median_dim_row = Op(
-    "median_dim", _along(False), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "median_dim", in_order(_along(False)), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="MedianBackward1", symbol="median", partials=("1 at the index, else 0",), doc="The middle along a dimension.",
 )  # fmt: skip
 nanmedian_dim_row = Op(
-    "nanmedian_dim", _along(True), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "nanmedian_dim", in_order(_along(True)), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="NanmedianBackward1", symbol="nanmedian", partials=("1 at the index, else 0",),
     doc="The middle along a dimension of those that are not nan.",
 )  # fmt: skip
@@ -86,7 +87,7 @@ def _mode(a: Any, p: Any) -> Any:
 
 
 mode_row = Op(
-    "mode", _mode, a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
+    "mode", in_order(_mode), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     partials=("1 at the index, else 0",), doc="The most frequent element along a dimension.",
 )  # fmt: skip
 _median_type, _mode_type = return_type("median", "values indices"), return_type("mode", "values indices")

@@ -13,6 +13,7 @@ from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import TABLE, Op
 from ..single import plain
+from ..storage import in_order, row_major
 from ..tensor import Tensor
 from .casting import to_dtype
 from .dims import axes as axes
@@ -68,18 +69,20 @@ def count(shape: tuple[int, ...], axis: Any) -> int:
 # ------------------------------------------------------------------------------------------------ the rows
 def _sum(a: Any, p: Any) -> Any:
     if a.__class__ is ndarray and a.ndim and a.dtype.char in "fd":  # what most sums are
-        return add_up(a, p[0], None, None, p[1])
-    return total(a, p[0], p[1])
+        y = add_up(a, p[0], None, None, p[1])
+        return y if y.flags.c_contiguous else y.copy()
+    return row_major(total(a, p[0], p[1]))
 
 
 def _mean(a: Any, p: Any) -> Any:
     axis, keep = p
     n = a.size if axis is None else count(a.shape, axis)
     if a.__class__ is ndarray and a.ndim and a.dtype.char in "fd":
-        return add_up(a, axis, None, None, keep) / n
+        y = add_up(a, axis, None, None, keep) / n
+        return y if y.flags.c_contiguous else y.copy()
     if a.dtype == np.float16:
-        return (total(a.astype(np.float32), axis, keep) / n).astype(np.float16)
-    return total(a, axis, keep) / n
+        return row_major((total(a.astype(np.float32), axis, keep) / n).astype(np.float16))
+    return row_major(total(a, axis, keep) / n)
 
 
 sum_row = Op(
@@ -138,7 +141,7 @@ def _prod_tangent(ts: Any, n: Any) -> Any:
 
 
 prod_row = Op(
-    "prod", _prod, a=_prod_back, reads=("ay",), jvp=_prod_tangent, params=True,
+    "prod", in_order(_prod), a=_prod_back, reads=("ay",), jvp=_prod_tangent, params=True,
     node=lambda p: "ProdBackward0" if p[0] is None else "ProdBackward1", symbol="Π", partials=("{y}/{a}",),
     latex=r"\prod {a}", doc="The product of the elements, of all or along a dimension.",
 )  # fmt: skip
@@ -153,7 +156,7 @@ def is_number(a: Any) -> Any:
 
 
 nansum_row = Op(
-    "nansum", lambda a, p: total(without_nan(a), *p), a=lambda g, n: restretch(g, n.sa, n.p) * is_number(n.a),
+    "nansum", in_order(lambda a, p: total(without_nan(a), *p)), a=lambda g, n: restretch(g, n.sa, n.p) * is_number(n.a),
     reads=("a",), jvp=lambda ts, n: sum_row(ts[0] * is_number(n.a), p=n.p), params=True, symbol="Σ",
     partials=("0 where nan, else 1",), latex=r"\sum {a}", doc="The sum of the elements that are not nan.",
 )  # fmt: skip
@@ -167,9 +170,9 @@ def _truth(method: str) -> Any:
     return fwd
 
 
-all_row = Op("all", _truth("all"), params=True, symbol="∀", doc="Whether all elements are true.")
-any_row = Op("any", _truth("any"), params=True, symbol="∃", doc="Whether an element is true.")
-nonzero_count = Op("count_nonzero", lambda a, p: (a != 0).sum(axis=p, dtype=np.int64), params=True,
+all_row = Op("all", in_order(_truth("all")), params=True, symbol="∀", doc="Whether all elements are true.")
+any_row = Op("any", in_order(_truth("any")), params=True, symbol="∃", doc="Whether an element is true.")
+nonzero_count = Op("count_nonzero", in_order(lambda a, p: (a != 0).sum(axis=p, dtype=np.int64)), params=True,
                    doc="How many elements are not 0.")  # fmt: skip
 _sums, _means, _products, _nansums = map(plain, (sum_row, mean_row, prod_row, nansum_row))
 _alls, _anys, _counts = map(plain, (all_row, any_row, nonzero_count))

@@ -8,6 +8,7 @@ from .. import device as devices
 from ..api import FUNCTIONS, attach, check_tensor, public
 from ..op import TABLE, Op
 from ..single import plain
+from ..storage import row_major
 from ..tensor import Tensor, wrap
 from .dims import axes, is_whole, size_list, sizes, whole, wrap_dim
 from .reductions import sum_row
@@ -174,14 +175,14 @@ FUNCTIONS["repeat_interleave"] = repeat_interleave
 
 # ------------------------------------------------------------------------------------------------ flip, roll, rot90
 flip_row: Op = Op(
-    "flip", lambda a, p: np.flip(a, p).copy() if a.ndim and p else a.copy(), a=lambda g, n: flip_row(g, p=n.p),
+    "flip", lambda a, p: np.flip(a, p).copy("K") if a.ndim and p else a.copy(), a=lambda g, n: flip_row(g, p=n.p),
     mode="linear", params=True, partials=("1, turned back",), doc="The elements in reverse order along dimensions.",
 )  # fmt: skip
 
 
 def _roll(a: Any, p: Any) -> Any:
     shifts, dims = p
-    return np.roll(a, shifts, dims) if a.ndim else a.copy()
+    return row_major(np.roll(a, shifts, dims)) if a.ndim else a.copy()
 
 
 # p is (shifts, dims); dims None rolls the flattened tensor
@@ -194,10 +195,10 @@ roll_row: Op = Op(
 def _rot90(a: Any, p: Any) -> Any:
     k, dims = p
     if k == 2:
-        return np.flip(a, dims).copy()
+        return np.flip(a, dims).copy("K")
     if k == 0:
         return a.copy()
-    return np.flip(a, dims[1] if k == 1 else dims[0]).copy().swapaxes(*dims)
+    return np.flip(a, dims[1] if k == 1 else dims[0]).copy("K").swapaxes(*dims)
 
 
 rot90_row: Op = Op(

@@ -1,0 +1,6 @@
+"""torch.nn, as far as it needs no modules: Parameter, and the functions of `nn.functional` that the table has."""
+
+from ..core.tensor import Parameter as Parameter
+from . import functional as functional
+
+__all__ = ["Parameter", "functional"]
