@@ -1,4 +1,4 @@
-"""The command `autodiff-kernel`: lab, run, handout, install, doctor."""
+"""The command `autodiff-kernel`: lab, run, handout, student, install, doctor."""
 
 import argparse
 import sys
@@ -36,6 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     handout.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for the pages")
     handout.add_argument("--solved", action="store_true", help="with the solutions of the exercises")
 
+    student = commands.add_parser("student", help="copy lessons for students: exercises empty, no outputs")
+    student.add_argument("lessons", nargs="+", metavar="LESSON.ipynb")
+    student.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for the copies")
+
     install = commands.add_parser("install", help="make the kernel known to Jupyter")
     where = install.add_mutually_exclusive_group()
     where.add_argument("--user", action="store_true", help="for this user, in every Jupyter")
@@ -67,6 +71,12 @@ def _handout(args: argparse.Namespace) -> int:
     return handout.main(args.lessons, args.output, args.solved)
 
 
+def _student(args: argparse.Namespace) -> int:
+    from autodiff_kernel import handout
+
+    return handout.copies(args.lessons, args.output)
+
+
 def _install(args: argparse.Namespace) -> int:
     from autodiff_kernel.jupyter import kernelspec
 
@@ -86,7 +96,14 @@ def _doctor(args: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS = {"lab": _lab, "run": _run, "handout": _handout, "install": _install, "doctor": _doctor}
+_COMMANDS = {
+    "lab": _lab,
+    "run": _run,
+    "handout": _handout,
+    "student": _student,
+    "install": _install,
+    "doctor": _doctor,
+}
 _NEED_LAB = {"jupyterlab", "jupyter_server", "nbconvert", "nbclient", "nbformat", "mistune", "latex2mathml"}
 
 

@@ -339,3 +339,30 @@ def main(paths: Sequence[str], out: str, solved: bool = False) -> int:
     if not browser:
         _say("no PDF: there is no Chromium, Chrome or Edge here; open the HTML in a browser and print it")
     return 1 if failed else 0
+
+
+def copies(paths: Sequence[str], out: str) -> int:
+    """Write a student's copy of each lesson into the folder `out`; the exit code.
+
+    Pictures that a lesson keeps beside itself are copied too.  A folder that holds the lesson itself is refused.
+    """
+    import nbformat
+
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for lesson in map(Path, paths):
+        notebook = _read(str(lesson))
+        if isinstance(notebook, str) or lesson.resolve().parent == folder.resolve():
+            told = (
+                notebook if isinstance(notebook, str) else f"{lesson} lies in {folder}: choose another folder"
+            )
+            _say(f"autodiff-kernel student: {told}")
+            failed = True
+            continue
+        nbformat.write(student(notebook), folder / lesson.name)
+        pictures = lesson.parent / "pictures"
+        if pictures.is_dir():
+            shutil.copytree(pictures, folder / "pictures", dirs_exist_ok=True)
+        _say(f"wrote {folder / lesson.name}")
+    return int(failed)

@@ -231,3 +231,13 @@ def test_text_of_the_pdf_is_all_there(tmp_path: Path) -> None:
     pdf = tmp_path / "04_dual_numbers.handout.pdf"
     text = subprocess.run([reader, str(pdf), "-"], capture_output=True, encoding="utf-8", check=True).stdout
     assert "Opening question" in text and "Ticket out" in text and "w5 = w3 + w4" in text
+
+
+def test_student_copies_hold_no_solution(tmp_path, capsys):
+    lesson = str(LESSONS[0])
+    assert cli.main(["student", lesson, "-o", str(tmp_path)]) == 0
+    text = (tmp_path / LESSONS[0].name).read_text(encoding="utf-8")
+    assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text and "YOUR CODE HERE" in text
+    assert (tmp_path / "pictures").is_dir()
+    assert cli.main(["student", lesson, "-o", str(LESSONS[0].parent)]) == 1
+    assert "choose another folder" in "".join(capsys.readouterr())
