@@ -269,19 +269,26 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
             n.x = list(raws)
             n.vx = [version_of(x) if isinstance(x, Tensor) else None for x in xs]
         keep_y = "y" in op.reads[0]
-    else:
-        bits = 0
-        for i, (letter, edge) in enumerate(zip(("left", "right", "third"), edges)):
-            setattr(n, letter, edge)
-            bits |= (edge is not None) << i
-        keep = op.keeps[bits]
-        for i, letter in enumerate("abc"[: len(raws)]):
-            setattr(n, "s" + letter, np.shape(raws[i]))
-            if keep[i]:
-                setattr(n, letter, xs[i] if xs[i].__class__ in NUMBERS else raws[i])
-                if isinstance(xs[i], Tensor):
-                    setattr(n, "v" + letter, version_of(xs[i]))
-        keep_y = keep[3]
+    else:  # written out for each input: a loop over names of slots takes four times as long
+        count = len(raws)
+        n.left = edges[0]
+        bits = 1 if edges[0] is not None else 0
+        n.sa = size_of(raws[0])
+        if count > 1:
+            n.right = edges[1]
+            bits += 2 if edges[1] is not None else 0
+            n.sb = size_of(raws[1])
+            if count > 2:
+                n.third = edges[2]
+                bits += 4 if edges[2] is not None else 0
+                n.sc = size_of(raws[2])
+        keep_a, keep_b, keep_c, keep_y = op.keeps[bits]
+        if keep_a:
+            n.a, n.va = kept(xs[0], raws[0])
+        if keep_b and count > 1:
+            n.b, n.vb = kept(xs[1], raws[1])
+        if keep_c and count > 2:
+            n.c, n.vc = kept(xs[2], raws[2])
     n.sy = [np.shape(y) for y in raw] if isinstance(raw, tuple) else raw.shape
     if keep_y:
         n.y = raw
@@ -290,6 +297,18 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
     if modes.special[0] and modes.keeps():
         note(n, xs, edges, raw)
     return n
+
+
+def size_of(raw: Any) -> tuple[int, ...]:
+    """The shape of a raw value; () for a number or an input that was left out."""
+    return () if raw is None or raw.__class__ in NUMBERS else raw.shape
+
+
+def kept(x: Any, raw: Any) -> tuple[Any, Any]:
+    """What a node keeps of an input, and the version counter that guards it (of a tensor)."""
+    if isinstance(x, Tensor):
+        return raw, version_of(x)
+    return (x if x.__class__ in NUMBERS else raw), None
 
 
 def _several(op: Op, xs: Any, raws: Any, ys: Any, p: Any) -> tuple[Tensor, ...]:
