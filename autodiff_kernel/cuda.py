@@ -7,7 +7,6 @@ simulated ones: everything that a lesson on devices needs happens on them, copie
 import time
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Any
 
 from .core import device as devices
@@ -120,15 +119,22 @@ class device_of(device):
 
 
 # ---------------------------------------------------------------- what a GPU is
-@dataclass(frozen=True)
 class Properties:
     """What `get_device_properties` tells. A simulated GPU has no processors and no compute capability: zeros."""
 
-    name: str
-    major: int
-    minor: int
-    total_memory: int
-    multi_processor_count: int
+    def __init__(
+        self, name: str, major: int, minor: int, total_memory: int, multi_processor_count: int
+    ) -> None:
+        self.name, self.major, self.minor = name, major, minor
+        self.total_memory, self.multi_processor_count = total_memory, multi_processor_count
+
+    def __repr__(self) -> str:
+        return f"Properties({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Properties) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def get_device_properties(device: Any = None) -> Properties:

@@ -41,7 +41,9 @@ def test_the_extras_of_its_commands_exist() -> None:
 
 def test_its_commands_parse() -> None:
     commands = re.findall(r"`autodiff-kernel ([^`]+)`", README)
-    assert {"lab", "run", "handout", "install", "doctor"} == {command.split()[0] for command in commands}
+    assert {"lab", "run", "handout", "student", "install", "doctor"} == {
+        command.split()[0] for command in commands
+    }
     for command in commands:
         _parser().parse_args(command.split())
 

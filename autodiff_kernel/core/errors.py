@@ -5,13 +5,11 @@ error view shows with the graph.  The text starts with PyTorch's key phrase (so 
 goes on in our words.
 """
 
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 E = TypeVar("E", bound=BaseException)
 
 
-@dataclass(frozen=True)
 class Explanation:
     """The parts of an error's text, for views.
 
@@ -19,11 +17,17 @@ class Explanation:
     `autodiff_kernel.core.places.Place` or None.  cure: what to write instead.  node: the graph's node at fault.
     """
 
-    summary: str
-    lines: tuple[tuple[str, Any], ...] = ()
-    cure: str = ""
-    node: Any = field(default=None, compare=False)
-    tensor: Any = field(default=None, compare=False)
+    __slots__ = ("summary", "lines", "cure", "node", "tensor")
+
+    def __init__(
+        self,
+        summary: str,
+        lines: tuple[tuple[str, Any], ...] = (),
+        cure: str = "",
+        node: Any = None,
+        tensor: Any = None,
+    ) -> None:
+        self.summary, self.lines, self.cure, self.node, self.tensor = summary, lines, cure, node, tensor
 
 
 def explain(

@@ -93,7 +93,7 @@ class Op:
         self.name, self.fwd, self.a, self.b, self.c, self.each = name, fwd, a, b, c, each
         self.mode, self.jvp, self.params, self.outputs = mode, jvp, params, outputs
         self.spreads, self.view, self.types, self.picks = spreads, view, types, picks
-        self.node_names = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+        self.node_names = node or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
         self.symbol, self.partials, self.latex, self.doc = symbol or name, partials, latex, doc
         self.arity = max((i + 1 for i, rule in enumerate((a, b, c)) if rule is not None), default=0)
         self.differentiable = bool(self.arity or each)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -18,13 +17,13 @@ from . import dtype as dtypes
 from .dtype import dtype as Dtype
 
 
-@dataclass
 class _Options:
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    def __init__(self) -> None:
+        self.precision: int = 4
+        self.threshold: float = 1000
+        self.edgeitems: int = 3
+        self.linewidth: int = 80
+        self.sci_mode: bool | None = None
 
 
 _options = _Options()
@@ -75,7 +74,7 @@ def get_printoptions() -> dict[str, Any]:
     >>> get_printoptions()
     {'precision': 4, 'threshold': 1000, 'edgeitems': 3, 'linewidth': 80, 'sci_mode': None}
     """
-    return asdict(_options)
+    return dict(vars(_options))
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """einsum: sums of products, written with one letter per dimension."""
 
 from functools import lru_cache
-from string import ascii_letters
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,6 +15,8 @@ from .products import other_dtypes
 from .shapes import reshape
 
 SMALL = 20_000  # multiplications, up to which finding a good order costs more than it saves
+
+LETTERS = "".join(chr(k) for k in (*range(97, 123), *range(65, 91)))  # a … z, A … Z
 
 
 # ------------------------------------------------------------------------------------------------ on raw arrays
@@ -50,7 +51,7 @@ def _rule(g: Any, n: Any, i: int) -> Any:
     parts, result = n.p.split("->")[0].split(","), n.p.split("->")[1]
     mine, others = parts[i], [k for k in range(len(parts)) if k != i]
     known = result + "".join(parts[k] for k in others)
-    spare = iter([c for c in ascii_letters if c not in n.p])
+    spare = iter([c for c in LETTERS if c not in n.p])
     letters, values = [result], [g]
     for k in others:
         letters.append(parts[k])
@@ -122,7 +123,7 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str]:
         refuse("fewer operands were provided than specified in the equation")
     if len(parts) < len(operands):
         refuse("more operands were provided than specified in the equation")
-    free = [c for c in ascii_letters if c not in equation]
+    free = [c for c in LETTERS if c not in equation]
     hidden = 0  # how many dimensions ... stands for
     for k, (part, x) in enumerate(zip(parts, operands)):
         given, ndim = len(part.replace("...", "", 1)), x.raw.ndim
@@ -192,7 +193,7 @@ def from_lists(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
 
 
 def letters_of(numbers: Any) -> str:
-    return "".join("..." if n is Ellipsis else ascii_letters[n] for n in numbers)
+    return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
 
 
 @public(method=False)
