@@ -122,14 +122,22 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         else:
             return general(self, other)
         family = self.family
-        tracked = (left is not None or right is not None) and modes.is_grad_enabled()
+        tracked = (left is not None or right is not None) and (
+            not modes.special[0] or modes.is_grad_enabled()
+        )
         if tracked:
             if modes.special[0] or left is None or left.op is None or left.notes is not None:
                 return general(self, other)
             keep_a, keep_b, _, keep_y = only_a if right is None else both
             if keep_y or keep_a and not scalar:
                 return general(self, other)
-        if family is not None and (tracked or family.__class__ is View) or not scalar and 0 in a.strides:
+        if (
+            family is not None
+            and (tracked or family.__class__ is View)
+            or not scalar
+            and a.base is not None
+            and 0 in a.strides
+        ):
             return general(self, other)
         v = self.version
         if v.__class__ is list:
