@@ -8,8 +8,9 @@ import numpy as np
 from . import modes
 from . import tensor as _tensor
 from .errors import explain
-from .graph import Node, visit, walk
+from .graph import Node
 from .tensor import Tensor, add_grad, wrap
+from .walk import visit, walk
 
 
 def backward(

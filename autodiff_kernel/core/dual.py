@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Saved, new
+from .graph import new
 from .op import TABLE, Op
+from .saved import Saved
 from .tensor import Tensor, wrap
 
 

@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 
 from . import modes
-from .graph import Node, new, spent_rule, tick
+from .graph import Node, new, tick
 from .meeting import NUMBERS, meet
 from .notes import note
+from .saved import spent_rule
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
 
 ndarray, float32 = np.ndarray, np.float32

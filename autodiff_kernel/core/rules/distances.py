@@ -7,9 +7,9 @@ import numpy as np
 from ..api import check_tensor, public
 from ..errors import explain
 from ..failures import shape_clash
-from ..graph import unbroadcast
 from ..op import Op
 from ..tensor import Tensor
+from ..walk import unbroadcast
 from .norms import _norm, direction, vector_norm
 from .products import other_dtypes
 from .reductions import sum_row

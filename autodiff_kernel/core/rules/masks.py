@@ -8,10 +8,10 @@ from .. import device as devices
 from ..api import check_tensor, into, public
 from ..errors import explain
 from ..failures import shape_clash
-from ..graph import unbroadcast
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
 from ..tensor import Tensor, wrap
+from ..walk import unbroadcast
 from .casting import cast, to_device
 from .forms import settle, where, zeros_like
 from .picking import index_back, index_row

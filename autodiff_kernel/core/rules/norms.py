@@ -6,11 +6,11 @@ import numpy as np
 
 from ..api import check_tensor, into, public
 from ..failures import shape_clash
-from ..graph import unbroadcast
 from ..op import TABLE, Op
 from ..single import plain
 from ..storage import in_order
 from ..tensor import Tensor
+from ..walk import unbroadcast
 from .casting import to_dtype
 from .dims import axes
 from .reductions import check_keepdim, restretch, sum_row, total

@@ -12,12 +12,13 @@ import numpy as np
 from ..api import attach, check_tensor, into, public
 from ..errors import explain
 from ..failures import shape_clash
-from ..graph import Node, new, tick, unbroadcast
+from ..graph import Node, new, tick
 from ..hot import binary
 from ..inplace import in_place
 from ..modes import special
 from ..op import Op
 from ..tensor import Parameter, Tensor, version_of
+from ..walk import unbroadcast
 from .forms import conj
 from .orders import transpose_row
 from .reductions import sum_row

@@ -13,11 +13,11 @@ from .. import formats
 from ..api import FUNCTIONS, attach, check_tensor, public
 from ..errors import explain
 from ..failures import shape_clash
-from ..graph import unbroadcast
 from ..op import Op
 from ..single import plain, viewing
 from ..storage import as_strided
 from ..tensor import Size, Tensor, share, type_name, version_of, wrap
+from ..walk import unbroadcast
 from .dims import is_whole, product, size_list, sizes, whole, wrap_dim
 
 ndarray, generic = np.ndarray, np.generic

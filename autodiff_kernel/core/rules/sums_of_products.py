@@ -4,9 +4,9 @@ from typing import Any
 
 from ..api import check_tensor, into, public
 from ..errors import explain
-from ..graph import unbroadcast
 from ..op import Op
 from ..tensor import Tensor
+from ..walk import unbroadcast
 from .products import (
     _mm,
     _mv,

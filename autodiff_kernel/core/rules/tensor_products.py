@@ -7,9 +7,9 @@ import numpy as np
 
 from ..api import check_tensor, into, public
 from ..errors import explain
-from ..graph import unbroadcast
 from ..op import TABLE, Op
 from ..tensor import Tensor
+from ..walk import unbroadcast
 from .dims import product, wrap_dim
 from .forms import conj
 from .orders import permute_row

@@ -1,0 +1,141 @@
+"""What a node saved: as Tensors for rules that are differentiated again, and guarded against later writes."""
+
+from typing import Any
+
+import numpy as np
+
+from . import errors, places
+from .graph import Node, new, tick
+
+
+def check_writes(n: Node) -> None:
+    """Was a value that this node's rules read overwritten after the node was made?"""
+    for slot in n.op.counters:
+        version = getattr(n, slot, None)
+        if version is None:
+            continue
+        if slot != "vx":
+            if version[0] > n.seq:
+                raise modified(n, slot[1], 0, version)
+        else:
+            for i, v in enumerate(version):
+                if v is not None and v[0] > n.seq:
+                    raise modified(n, "x", i, v)
+
+
+def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
+    """The error for a saved value that was overwritten: who saved it, who wrote it, and what to write instead."""
+    value = getattr(n, letter)
+    value = value[i] if letter == "x" else value
+    from .tensor import type_name
+
+    kind = f"[{type_name(value)} {list(np.shape(value))}]"
+    output = f", which is output 0 of {n.title}," if letter == "y" else ""
+    role = {"y": "its own output", "x": f"its input {i + 1}"}.get(
+        letter, f"its {'first second third'.split()['abc'.find(letter)]} input"
+    )
+    lines: list[tuple[str, Any]] = []
+    if n.notes is not None and n.notes.place is not None:
+        lines.append((f"saved by {called(n.op)} in", n.notes.place))
+    place = places.place_of(version[2])
+    lines.append(("changed in", place))
+    writer = place.text if place is not None else ""
+    return errors.explain(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"{kind}{output} is at version {version[1]}; an earlier version was saved.",
+        f"The gradient rule of {called(n.op)} reads {role}, and that value was overwritten after {called(n.op)} had "
+        "saved it.",
+        f"make a new tensor instead of changing that one (in {writer!r}, use the form without the underscore and a new "
+        f"name), or clone() the value before changing it." if writer else
+        "make a new tensor instead of changing that one (the form without the underscore), or clone() it first.",
+        tuple(lines),
+        node=n,
+    )  # fmt: skip
+
+
+def called(op: Any) -> str:
+    """The operation as users call it: rows that differ in their operands' kinds share a name."""
+    return str(op.name.removesuffix("_number").removesuffix("_row"))
+
+
+def spent_rule(g: Any, n: Any, i: int = 0) -> Any:
+    """The rule of a node whose saved values have been freed."""
+    raise errors.explain(
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward.",
+        f"An earlier backward freed what {called(n.op)} had saved.",
+        "compute the result anew before the second backward, or call the first one with retain_graph=True.",
+        node=n,
+    )
+
+
+class Saved:
+    """A node's values as Tensors: what a rule sees with `create_graph` and in forward mode."""
+
+    __slots__ = ("a", "b", "c", "y", "x", "p", "sa", "sb", "sc", "sx", "sy")
+
+    a: Any
+    b: Any
+    c: Any
+    x: Any
+    y: Any
+    p: Any
+    sa: Any
+    sb: Any
+    sc: Any
+    sx: Any
+    sy: Any
+
+
+def saved_tensors(n: Node) -> Any:
+    """The values of n as Tensors that hang in the graph where the inputs and the output hang."""
+    from .op import pick_node
+    from .tensor import wrap
+
+    op, s = n.op, Saved()
+    if op.is_spent:
+        spent_rule(None, n)
+    for name in ("p", "sa", "sb", "sc", "sx", "sy"):
+        if hasattr(n, name):
+            setattr(s, name, getattr(n, name))
+    for i, (letter, edge) in enumerate((("a", "left"), ("b", "right"), ("c", "third"))):
+        value = getattr(n, letter, None)
+        if value is not None:
+            number = value.__class__ in (int, float, bool, complex)
+            setattr(
+                s,
+                letter,
+                value
+                if number
+                else wrap(
+                    value, before_cast(n, i, value, getattr(n, edge, None)), getattr(n, "v" + letter, None)
+                ),
+            )
+        elif hasattr(n, letter):  # an input that was left out
+            setattr(s, letter, None)
+    if getattr(n, "x", None) is not None:
+        s.x = [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(n.x, n.edges))]
+    y = getattr(n, "y", None)
+    if y is not None:
+        s.y = (
+            [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(y)]
+            if op.outputs
+            else wrap(y, n, getattr(n, "vy", None))
+        )
+    return s
+
+
+def before_cast(n: Node, i: int, value: Any, edge: Node | None) -> Node | None:
+    """The node of the saved input i: that of the input itself, behind a cast if the row kept it in another dtype."""
+    if edge is None or not n.op.casts or n.op.casts[i] is None:
+        return edge
+    from .op import TABLE
+
+    cast = new(Node)
+    cast.op, cast.seq, cast.notes, cast.left = TABLE["cast"], tick(), None, edge
+    cast.p, cast.sa, cast.sy = (value.dtype, n.op.casts[i]), value.shape, value.shape
+    return cast
