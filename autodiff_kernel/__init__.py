@@ -24,6 +24,7 @@ from . import nn as nn  # noqa: E402
 from . import random as random  # noqa: E402
 from .core import create as _create  # noqa: E402
 from .core import draws as _draws  # noqa: E402
+from .core import journal as _journal  # noqa: E402
 from .core import places as _places  # noqa: E402
 from .core import questions as _questions  # noqa: E402
 from .core import return_types as return_types  # noqa: E402
@@ -50,7 +51,7 @@ from .core.modes import enable_grad as enable_grad  # noqa: E402
 from .core.modes import is_grad_enabled as is_grad_enabled  # noqa: E402
 from .core.modes import no_grad as no_grad  # noqa: E402
 from .core.modes import set_grad_enabled as set_grad_enabled  # noqa: E402
-from .core.notes import scope as scope  # noqa: E402
+from .core.scopes import scope as scope  # noqa: E402
 from .core.printing import get_printoptions as get_printoptions  # noqa: E402
 from .core.printing import printoptions as printoptions  # noqa: E402
 from .core.printing import set_printoptions as set_printoptions  # noqa: E402
@@ -60,7 +61,7 @@ from .version import __version__ as __version__  # noqa: E402
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
-_ = (_rules, _draws, _questions, _sequences)
+_ = (_rules, _journal, _draws, _questions, _sequences)
 
 _places.claim()
 if _collects:

@@ -33,11 +33,11 @@ from .core.modes import enable_grad as enable_grad
 from .core.modes import is_grad_enabled as is_grad_enabled
 from .core.modes import no_grad as no_grad
 from .core.modes import set_grad_enabled as set_grad_enabled
-from .core.notes import scope as scope
 from .core.printing import get_printoptions as get_printoptions
 from .core.printing import printoptions as printoptions
 from .core.printing import set_printoptions as set_printoptions
-from .core.tensor import Size as Size
+from .core.scopes import scope as scope
+from .core.shape import Size as Size
 
 bfloat16: dtype
 bool: dtype

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import device as devices
 from . import dtype as dtypes
-from . import storage
+from . import modes, storage
 from .api import FUNCTIONS, attach, check_tensor, into
 from .data import as_dtype, cast, check_array, natural, to_raw
 from .errors import explain
@@ -30,6 +30,8 @@ def made(raw: Any, requires_grad: bool = False) -> Tensor:
     """A new leaf."""
     t = wrap(raw[()] if raw.__class__ is ndarray and not raw.ndim else raw)
     t._grad = None
+    if modes.watch[0] is not None:
+        modes.watchers["note"]("made", "", t)
     if not requires_grad:
         return t
     if raw.dtype.kind not in "fcV":

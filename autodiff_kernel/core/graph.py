@@ -31,7 +31,8 @@ class Node:
     op: its row of the table (None for a leaf).  seq: its stamp.  left, right, third: the nodes of its inputs, or
     `edges` for a row with a list of inputs.  a, b, c, y, x: the raw inputs and output that its rules read, p its
     parameters, sa, sb, sc, sy the shapes, va, vb, vc, vy the version counters of what is kept.  A slot that a row
-    does not need stays unset.  notes: None, or what hooks and recording keep.
+    does not need stays unset.  spot: the user's instruction that made it, if provenance or recording was on.  notes:
+    None, or what hooks and recording keep.
 
     >>> import autodiff_kernel as torch
     >>> x = torch.tensor(2., requires_grad=True)
@@ -41,7 +42,7 @@ class Node:
     """
 
     __slots__ = (
-        *("op", "seq", "left", "right", "third", "edges", "notes", "leaf"),
+        *("op", "seq", "left", "right", "third", "edges", "notes", "leaf", "spot"),
         *("a", "b", "c", "y", "x", "p"),
         *("sa", "sb", "sc", "sx", "sy"),
         *("va", "vb", "vc", "vx", "vy", "__weakref__"),
@@ -55,6 +56,7 @@ class Node:
     edges: tuple["Node | None", ...]
     notes: "Notes | None"
     leaf: Any
+    spot: Any
     p: Any
     a: Any
     b: Any
@@ -98,6 +100,11 @@ class Node:
         return self.leaf()
 
     @property
+    def place(self) -> "places.Place | None":
+        """The user's line that made the node, if provenance or recording was on."""
+        return places.place_of(getattr(self, "spot", None))
+
+    @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary of your own on this node."""
         notes = take_notes(self)
@@ -118,22 +125,47 @@ class Notes:
     hooks: Any = ()  # a list of functions: gradient -> gradient or None
     retain: Any = ()  # a list of weak references to tensors
     metadata: Any = None
-    recorded = False
-    value: Any = None
-    shape: Any = None
-    dtype: Any = None
-    device: Any = None
+    event: Any = None  # what recording kept of the operation, see journal.py; of a leaf, of its tensor
     grad: Any = None
-    spot: Any = None  # the user's instruction that made the node, see places.here
-    inputs: tuple[Any, ...] = ()
-    names: tuple[str, ...] = ()
+    freed: Any = None  # the user's instruction that started the backward which freed the saved values
     arriving: Any = ()  # contributions of the walk under way: (weak consumer, which input of it, copy or None)
     passed: Any = ()  # those of the last one
 
     @property
-    def place(self) -> Any:
+    def recorded(self) -> bool:
+        return self.event is not None
+
+    @property
+    def value(self) -> Any:
+        """The result if it has at most 64 elements (a list for several results)."""
+        return None if self.event is None else self.event.value
+
+    @property
+    def shape(self) -> Any:
+        return None if self.event is None else self.event.shape
+
+    @property
+    def dtype(self) -> Any:
+        return None if self.event is None else self.event.dtype
+
+    @property
+    def device(self) -> Any:
+        return None if self.event is None else self.event.device
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scopes that were open."""
+        return () if self.event is None else self.event.names  # type: ignore[no-any-return]
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """Of each input (weak reference to the tensor or None for a number, copy of a small value, shape)."""
+        return () if self.event is None else self.event.given()  # type: ignore[no-any-return]
+
+    @property
+    def place(self) -> "places.Place | None":
         """The user's line that made the node."""
-        return places.place_of(self.spot)
+        return None if self.event is None else self.event.place  # type: ignore[no-any-return]
 
     @property
     def received(self) -> list[tuple[Node, int, Any]]:

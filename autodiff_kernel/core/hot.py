@@ -14,7 +14,7 @@ import numpy as np
 
 from . import op as table
 from .graph import Node, new, tick
-from .modes import special
+from .modes import departed, watch
 from .op import Op, remember
 from .tensor import Parameter, Tensor
 
@@ -45,7 +45,7 @@ def unary(op: Op) -> Any:
         left = self.node
         if left is None:
             out.node = None
-        elif special[0]:
+        elif departed[0]:
             out.node = None
             remember(op, (self,), (a,), out, None)
         else:
@@ -64,6 +64,9 @@ def unary(op: Op) -> Any:
             if keep_y:
                 n.y = y
                 n.vy = out.version = [0, 0, None]
+        watched = watch[0]
+        if watched is not None:
+            watched(op, None, (self,), out)
         return out
 
     return method
@@ -120,7 +123,7 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
         left = self.node
         if left is None and right is None:
             out.node = None
-        elif special[0]:
+        elif departed[0]:
             out.node = None
             remember(op, (self, other), (a, b), out, None)
         else:
@@ -158,6 +161,9 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
             if keep_y:
                 n.y = y
                 n.vy = out.version = [0, 0, None]
+        watched = watch[0]
+        if watched is not None:
+            watched(op, None, (self, other), out)
         return out
 
     return method

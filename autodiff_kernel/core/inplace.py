@@ -36,6 +36,9 @@ def stamp(t: Tensor) -> None:
     Memory without a counter was saved by nobody: its writes are numbered, and no walk has to look for them.
     """
     v = t.version
+    if modes.watch[0] is not None:
+        modes.watchers["wrote"](t)
+        v = version_of(t)
     if v.__class__ is not list:
         t.version = (v or 0) + 1
     else:
@@ -73,6 +76,8 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
             if reads_input:
                 raw = self.raw
                 old = wrap(raw if isinstance(raw, generic) else raw.copy(), self.node)
+                if modes.watch[0] is not None:
+                    old.fact = modes.watchers["fact_of"](self)
         check_overlap(self)
         if any(isinstance(x, Tensor) and x.is_dual for x in args):
             raise RuntimeError(
@@ -81,6 +86,8 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
             )
         result = function(old, *args, **kwargs)
         adopt(self, result)
+        if modes.watch[0] is not None:
+            modes.watchers["rewritten"](self, result)
         return self
 
     name = getattr(function, "__name__", "operation") + "_"
@@ -106,6 +113,8 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         scalar = ka is float32 or ka is float64
         if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual:
             return general(self, other, **scale)
+        if modes.watch[0] is not None:
+            return general(self, other)
         if kind is Tensor or kind is Parameter:
             b = other.raw
             right = other.node

@@ -2,8 +2,9 @@
 
 Each thread has its own modes, as in PyTorch: what a cell sets holds in the next cell of that thread, top-level
 `await` included (a ContextVar set in a cell that awaits is lost with the cell's task), and a new thread starts
-with gradients on.  Reading a thread-local costs 80 ns, so the hot path reads `special[0]` instead (10 ns): False
-means that every thread is in the plain mode, and only then does nobody ask further.
+with gradients on.  Reading a thread-local costs 80 ns, so the hot path reads flags of the whole process instead
+(10 ns): `departed[0]`, has any thread gradients off; `watch[0]`, the function that wants to see every operation, or
+None; and `special[0]`, either of the two.  Where they are unset nobody asks further.
 """
 
 import functools
@@ -12,28 +13,45 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from . import places
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-special = [False]  # is any thread in another mode than "gradients on, nothing kept"?
+departed = [False]  # has any thread another grad mode than "on"?
+watch: list[Any] = [None]  # what operations are shown to, see journal.py: `watch[0](op, p, inputs, result)`
+special = [False]  # either of the two
+watchers: dict[str, Any] = {}  # journal.py puts its functions here
 _lock = threading.Lock()
-_departures = 0  # how many (thread, mode) pairs differ from the plain mode
+_departures = 0  # how many threads differ from "gradients on"
+_choices = 0  # how many `recording()` blocks are open, on all threads
 _keep_everywhere = False
+_provenance = False
 
 
 class _Thread(threading.local):
     grad = True
     inference = False
     keep: bool | None = None  # None: as the whole process does
+    off_at: Any = None  # the user's instruction that switched gradients off, if recording was on then
 
 
 _thread = _Thread()
 
 
-def _depart(step: int) -> None:
-    global _departures
+def _set_flags(departures: int = 0, choices: int = 0) -> None:
+    """Count who differs from the plain mode, and tell the hot path."""
+    global _departures, _choices
     with _lock:
-        _departures += step
-        special[0] = _departures > 0 or _keep_everywhere
+        _departures += departures
+        _choices += choices
+        departed[0] = _departures > 0
+        if _choices:
+            watch[0] = watchers["asking"]
+        elif _keep_everywhere:
+            watch[0] = watchers["operated"]
+        else:
+            watch[0] = watchers["marked"] if _provenance else None
+        special[0] = departed[0] or watch[0] is not None
 
 
 def is_grad_enabled() -> bool:
@@ -50,22 +68,39 @@ def put_grad(flag: bool) -> None:
     """Switch the recording of graphs on this thread."""
     if flag != _thread.grad:
         _thread.grad = flag
-        _depart(-1 if flag else 1)
+        _set_flags(departures=-1 if flag else 1)
+
+
+def switched_off_at() -> Any:
+    """The user's instruction that switched gradients off on this thread; None if recording was off then."""
+    return _thread.off_at
 
 
 def keeps() -> bool:
-    """Whether nodes made on this thread keep values, gradients and lines for the pictures."""
+    """Whether operations on this thread keep values, gradients and lines for pictures and explanations."""
     return _keep_everywhere if _thread.keep is None else _thread.keep
 
 
 def set_recording(flag: bool) -> None:
-    """Keep (or no longer keep) small values, gradients and source lines on every new node, on all threads.
+    """Keep (or no longer keep) small values, gradients and source lines of every operation, on all threads.
 
     The kernel switches this on; `%graph` uses `recording()` for its own expression.
     """
     global _keep_everywhere
     _keep_everywhere = bool(flag)
-    _depart(0)
+    _set_flags()
+
+
+def provenance() -> bool:
+    """Whether nodes and in-place writes keep the user's line."""
+    return _provenance or keeps()
+
+
+def set_provenance(flag: bool) -> None:
+    """Keep (or no longer keep) the user's line on every new node and write, on all threads.  Recording includes it."""
+    global _provenance
+    _provenance = bool(flag)
+    _set_flags()
 
 
 class _Switch:
@@ -104,7 +139,7 @@ class no_grad(_Switch):
 
     __slots__ = ("_before",)
     _flag = False
-    _before: Any  # the flag before, and what was here before that: the same object may be entered again
+    _before: Any  # the mode before, and what was here before that: the same object may be entered again
 
     def __new__(cls, function: Any = None) -> Any:
         made = object.__new__(cls)
@@ -112,11 +147,12 @@ class no_grad(_Switch):
         return made if function is None else made(function)  # `@torch.no_grad` without parentheses
 
     def __enter__(self) -> None:
-        self._before = (_thread.grad, self._before)
+        self._before = (_thread.grad, _thread.off_at, self._before)
         put_grad(self._flag)
+        _thread.off_at = None if self._flag or watch[0] is None else places.here()
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        before, self._before = self._before
+        before, _thread.off_at, self._before = self._before
         put_grad(before)
 
 
@@ -148,25 +184,30 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         self._mode = bool(mode)
-        self._before = _thread.grad
+        self._before = _thread.grad, _thread.off_at
+        self._switch(None if self._mode or watch[0] is None else places.here())
+
+    def _switch(self, at: Any) -> None:
         put_grad(self._mode)
+        _thread.off_at = at
 
     def _again(self) -> "set_grad_enabled":
         return set_grad_enabled(self._mode)
 
     def __call__(self, function: F) -> F:
-        put_grad(self._before)  # used as a decorator: the switch belongs to the calls, not to the definition
+        self.__exit__(None, None, None)  # a decorator's switch belongs to the calls, not to the definition
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        put_grad(self._mode)
+        self._switch(None if self._mode or watch[0] is None else places.here())
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        put_grad(self._before)
+        before, _thread.off_at = self._before
+        put_grad(before)
 
 
 class recording(_Switch):
-    """Keep small values, gradients and lines on the nodes made inside, on this thread."""
+    """Keep small values, gradients and lines of the operations inside, on this thread."""
 
     def __init__(self, flag: bool = True) -> None:
         self._flag = flag
@@ -179,9 +220,9 @@ class recording(_Switch):
         before = _thread.keep
         self._before.append(before)
         _thread.keep = self._flag
-        _depart((1 if self._flag else 0) - (1 if before else 0))
+        _set_flags(choices=1)
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
         before = self._before.pop()
         _thread.keep = before
-        _depart((1 if before else 0) - (1 if self._flag else 0))
+        _set_flags(choices=-1)

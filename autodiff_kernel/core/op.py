@@ -29,7 +29,6 @@ import numpy as np
 from . import modes
 from .graph import Node, new, tick
 from .meeting import NUMBERS, meet
-from .notes import note
 from .saved import spent_rule
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
 
@@ -247,6 +246,9 @@ def record(op: Op, xs: Any, p: Any) -> Any:
         remember(row, xs, raws, out, p)
     if op.view:
         join_family(out, xs[0], op, p)
+    watched = modes.watch[0]
+    if watched is not None:
+        watched(row, p, xs, out)
     return out
 
 
@@ -295,8 +297,6 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
         n.y = raw
         if isinstance(out, Tensor):
             n.vy = version_of(out)
-    if modes.special[0] and modes.keeps():
-        note(n, xs, edges, raw)
     return n
 
 
@@ -324,6 +324,8 @@ def _several(op: Op, xs: Any, raws: Any, ys: Any, p: Any) -> tuple[Tensor, ...]:
     if op.view:
         for k, out in enumerate(outs):
             join_family(out, xs[0], op, (p, k), several=True)
+    if modes.watch[0] is not None:
+        modes.watch[0](op, p, xs, outs)
     return outs
 
 

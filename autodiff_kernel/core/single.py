@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .graph import Node, new, tick
-from .modes import special
+from .modes import departed, special, watch
 from .op import Op, pick_node, remember
 from .sharing import Family, View
 from .tensor import Tensor
@@ -47,7 +47,7 @@ def plain(op: Op, scalars: bool = False) -> Any:
         left = x.node
         if left is None or not recorded:
             out.node = None
-        elif special[0]:
+        elif departed[0]:
             out.node = None
             remember(op, (x,), (a,), out, p)
         else:
@@ -63,6 +63,9 @@ def plain(op: Op, scalars: bool = False) -> Any:
             if keep_y:
                 n.y = out.raw
                 n.vy = out.version = [0, 0, None]
+        watched = watch[0]
+        if watched is not None:
+            watched(op, p, (x,), out)
         return out
 
     return call
@@ -79,7 +82,7 @@ def viewing(op: Op) -> Any:
 
     def call(x: Any, p: Any = None) -> Any:
         a = x.raw
-        if a.__class__ is not ndarray or special[0] or x.is_dual:
+        if a.__class__ is not ndarray or departed[0] or x.is_dual:
             return op(x, p=p)
         out = new(Tensor)
         out.raw = y = fwd(a, p)
@@ -113,6 +116,9 @@ def viewing(op: Op) -> Any:
             if family is None:
                 family = x.family = Family()
         family.add(out)
+        watched = watch[0]
+        if watched is not None:
+            watched(op, p, (x,), out)
         return out
 
     return call

@@ -15,6 +15,7 @@ from . import modes
 from .errors import explain
 from .formats import lies_in
 from .graph import Node, as_edge, leaf_node, new, take_notes
+from .shape import Size
 from .sharing import Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
 
@@ -31,37 +32,6 @@ __all__ = [
     "version_of",
     "wrap",
 ]
-
-
-class Size(tuple[int, ...]):
-    """The shape of a tensor: a tuple of ints that prints as PyTorch's.
-
-    >>> import autodiff_kernel as torch
-    >>> torch.ones(2, 3).shape, torch.ones(2, 3).size(-1)
-    (torch.Size([2, 3]), 3)
-    """
-
-    def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
-        count = 1
-        for n in self:
-            count *= n
-        return count
-
-    def __repr__(self) -> str:
-        return f"torch.Size([{', '.join(map(str, self))}])"
-
-    __str__ = __repr__
-
-    def __add__(self, other: Any) -> "Size":
-        return Size(tuple(self) + tuple(other))
-
-    def __mul__(self, times: Any) -> "Size":
-        return Size(tuple(self) * times)
-
-    def __getitem__(self, i: Any) -> Any:
-        part = tuple.__getitem__(self, i)
-        return Size(part) if isinstance(i, slice) else part
 
 
 def wrap(raw: Any, node: Any = None, version: Any = None) -> "Tensor":
@@ -92,7 +62,7 @@ class Tensor:
     tensor([2., 4.])
     """
 
-    __slots__ = ("raw", "node", "version", "family", "_grad", "__weakref__", "__dict__")
+    __slots__ = ("raw", "node", "version", "family", "_grad", "fact", "__weakref__", "__dict__")
     is_dual = False
     __array_priority__ = 1000  # numpy operators leave the work to ours
     __hash__ = object.__hash__
@@ -102,6 +72,7 @@ class Tensor:
     version: Any  # see sharing.py
     family: Any
     _grad: Any
+    fact: Any  # what last happened to it, if recording is on: see journal.py
 
     if TYPE_CHECKING:  # what api.py attaches from the table
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
@@ -245,6 +216,10 @@ class Tensor:
             raise TypeError(f"requires_grad_(): argument 'requires_grad' must be bool, not {given}")
         if requires_grad == (self.node is not None):
             return self
+        if modes.watch[0] is not None:
+            modes.watchers["note"](
+                "asked", "requires_grad", self, (modes.watchers["fact_of"](self),), requires_grad
+            )
         if not requires_grad:
             if self.node is not None and self.node.op is not None:
                 raise explain(
@@ -324,6 +299,8 @@ class Tensor:
                 )
             if g.device != self.device:
                 raise RuntimeError("assigned grad has data located on a different device")
+        elif modes.watch[0] is not None and self._grad_or_none() is not None:
+            modes.watchers["note"]("cleared", "grad", self, on=False)
         self._grad = g
 
     @grad.deleter
@@ -374,7 +351,10 @@ class Tensor:
 
     def detach(self) -> "Tensor":
         """A tensor with the same memory and without history."""
-        return wrap(share(self), None, version_of(self))
+        out = wrap(share(self), None, version_of(self))
+        if modes.watch[0] is not None:
+            modes.watchers["left"]("detach", self, out)
+        return out
 
     def detach_(self) -> "Tensor":
         """Cut this tensor off from its history; returns the tensor itself."""
@@ -390,7 +370,10 @@ class Tensor:
     @property
     def data(self) -> "Tensor":
         """The same memory without history and without a version counter: changes through it go unnoticed."""
-        return wrap(share(self))
+        out = wrap(share(self))
+        if modes.watch[0] is not None:
+            modes.watchers["left"]("data", self, out)
+        return out
 
     @data.setter
     def data(self, other: "Tensor") -> None:
@@ -402,6 +385,8 @@ class Tensor:
     def item(self) -> Any:
         """The only element as a Python number."""
         raw = self.raw
+        if modes.watch[0] is not None:
+            modes.watchers["left"]("item", self)
         if raw.size != 1:
             raise explain(
                 RuntimeError,
@@ -412,6 +397,8 @@ class Tensor:
 
     def tolist(self) -> Any:
         """The values as (nested lists of) Python numbers."""
+        if modes.watch[0] is not None:
+            modes.watchers["left"]("tolist", self)
         return devices.to_numpy(self.raw).tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
@@ -433,6 +420,8 @@ class Tensor:
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
                 "memory first."
             )
+        if modes.watch[0] is not None:
+            modes.watchers["left"]("numpy", self)
         return share(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:

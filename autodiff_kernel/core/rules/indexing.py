@@ -18,7 +18,7 @@ from ..api import FUNCTIONS, attach, check_tensor, public
 from ..errors import explain
 from ..graph import Node, new, tick
 from ..inplace import stamp
-from ..modes import special
+from ..modes import special, watch
 from ..op import Op, join_family, remember
 from ..sharing import Family, View
 from ..tensor import Tensor, share, type_name, version_of, wrap
@@ -106,6 +106,8 @@ def attach_view(x: Tensor, raw: Any, y: Any, p: tuple[Any, ...]) -> Tensor:
         if left is not None:
             remember(getitem, (x,), (raw,), out, p)
         join_family(out, x, getitem, p)
+        if watch[0] is not None:
+            watch[0](getitem, p, (x,), out)
         return out
     if left is None:
         out.node = None

@@ -12,7 +12,7 @@ from ..errors import explain
 from ..graph import Node, new, tick
 from ..inplace import in_place, stamp
 from ..meeting import NUMBERS
-from ..modes import special
+from ..modes import special, watch
 from ..op import TABLE, Op, remember
 from ..tensor import Tensor, version_of, wrap
 from .casting import cast, to_device
@@ -111,6 +111,8 @@ def pick(x: Tensor, b: Tensor, pattern: tuple[bool, ...], packed: bool) -> Tenso
             n.sa = a.shape
             n.sb = i.shape
             n.sy = y.shape
+    if watch[0] is not None:
+        watch[0](index_row, p, (x, b), out)
     return out
 
 

@@ -15,7 +15,7 @@ from ..failures import shape_clash
 from ..graph import Node, new, tick
 from ..hot import binary
 from ..inplace import in_place
-from ..modes import special
+from ..modes import departed, watch
 from ..op import Op
 from ..tensor import Parameter, Tensor, version_of
 from ..walk import unbroadcast
@@ -67,7 +67,7 @@ def pairing(op: Op) -> Any:
 
     def call(x: Any, y: Any, p: Any) -> Any:
         a, b = x.raw, y.raw
-        if a.__class__ is not ndarray or b.__class__ is not ndarray or special[0] or x.is_dual or y.is_dual:
+        if a.__class__ is not ndarray or b.__class__ is not ndarray or departed[0] or x.is_dual or y.is_dual:
             return op(x, y, p=p)
         out = new(Tensor)
         out.raw = raw = fwd(a, b, p)
@@ -82,6 +82,9 @@ def pairing(op: Op) -> Any:
                 n.a, n.va = a, version_of(x)
             if keep_b:
                 n.b, n.vb = b, version_of(y)
+        watched = watch[0]
+        if watched is not None:
+            watched(op, p, (x, y), out)
         return out
 
     return call
@@ -511,7 +514,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         or x.shape[-1] != w.shape[1]
         or x.dtype is not w.dtype
         or x.dtype.kind != "f"
-        or special[0]
+        or departed[0]
         or input.is_dual
         or weight.is_dual
     ):
@@ -529,6 +532,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     left, right, third = input.node, weight.node, bias.node
     if left is None and right is None and third is None:
         out.node = None
+        if watch[0] is not None:
+            watch[0](linear_row, "AddmmBackward0", (input, weight, bias), out)
         return out
     # `remember`, written out: linear layers are hot
     out.node = n = new(Node)
@@ -540,6 +545,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         n.b, n.vb = w, version_of(weight)
     if right is not None:
         n.a, n.va = x, version_of(input)
+    if watch[0] is not None:
+        watch[0](linear_row, n.p, (input, weight, bias), out)
     return out
 
 
