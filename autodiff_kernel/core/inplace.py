@@ -42,9 +42,17 @@ def stamp(t: Tensor) -> None:
     if v.__class__ is not list:
         t.version = (v or 0) + 1
     else:
-        v[2] = places.here()
-        v[0] = written[0] = tick()
-        v[1] += 1
+        guard(v)
+
+
+def guard(version: list[Any]) -> None:
+    """Number a write in the version counter of memory that a node may have saved.
+
+    The stamp is set before the memory changes, so an interrupt can only make a walk refuse too much.
+    """
+    version[2] = places.here()
+    version[0] = written[0] = tick()
+    version[1] += 1
 
 
 def put(t: Tensor, y: Any) -> None:
@@ -113,8 +121,6 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         scalar = ka is float32 or ka is float64
         if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual:
             return general(self, other, **scale)
-        if modes.watch[0] is not None:
-            return general(self, other)
         if kind is Tensor or kind is Parameter:
             b = other.raw
             right = other.node
@@ -135,7 +141,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             not modes.special[0] or modes.is_grad_enabled()
         )
         if tracked:
-            if modes.special[0] or left is None or left.op is None or left.notes is not None:
+            if modes.departed[0] or left is None or left.op is None or left.notes is not None:
                 return general(self, other)
             keep_a, keep_b, _, keep_y = only_a if right is None else both
             if keep_y or keep_a and not scalar:
@@ -149,8 +155,11 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         ):
             return general(self, other)
         v = self.version
+        watched = modes.watch[0]
+        if watched is not None:
+            v = version_of(self)
         if v.__class__ is list:
-            stamp(self)
+            guard(v)
         else:
             self.version = (v or 0) + 1  # stamp(), written out
         if scalar:
@@ -168,6 +177,8 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
                 n.b = b
                 if b is not other:
                     n.vb = version_of(other)
+        if watched is not None:
+            watched(row, None, (self, other), self, "write")
         return self
 
     method.__name__ = method.__qualname__ = general.__name__

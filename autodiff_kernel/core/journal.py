@@ -82,7 +82,7 @@ LOG: deque[Event] = deque(maxlen=4096)
 log = LOG.append
 
 
-def operated(op: Any, p: Any, xs: Any, out: Any) -> None:
+def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") -> None:
     """Recording is on, and `op` has just given `out` (a Tensor, or a tuple of them) for `xs`."""
     frame: Any = frame_of(2)  # the caller is ours
     while MINE in frame.f_globals and frame.f_back is not None:
@@ -129,7 +129,7 @@ def operated(op: Any, p: Any, xs: Any, out: Any) -> None:
     event = make(
         Event,
         (
-            "operation",
+            happened,
             op,
             p,
             spot,
@@ -180,23 +180,28 @@ def _several(op: Any, p: Any, spot: Any, inputs: Any, outs: Any, off: Any, depth
         whole.notes.event = event
 
 
-def marked(op: Any, p: Any, xs: Any, out: Any) -> None:
+def marked(op: Any, p: Any, xs: Any, out: Any, happened: str = "") -> None:
     """Only provenance is asked for: leave the user's line on the node."""
-    n = out.node if out.__class__ is not tuple else next((t.node for t in out if t.node is not None), None)
-    if n is None:
-        return
     frame: Any = frame_of(2)
     while MINE in frame.f_globals and frame.f_back is not None:
         frame = frame.f_back
-    n.spot = frame.f_code, frame.f_lasti
-    if out.__class__ is tuple and n.op.picks:
-        n.left.spot = n.spot
+    if out.__class__ is not tuple:
+        n = out.node
+        if n is not None:
+            n.spot = frame.f_code, frame.f_lasti
+        return
+    for t in out:
+        n = t.node
+        if n is not None:
+            n.spot = frame.f_code, frame.f_lasti
+            if n.op.picks:
+                n.left.spot = n.spot
 
 
-def watched_here(op: Any, p: Any, xs: Any, out: Any) -> None:
+def watched_here(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") -> None:
     """Recording differs between threads: ask which this one wants.  (One frame more, so it hands over by itself.)"""
     if modes.keeps():
-        operated(op, p, xs, out)
+        operated(op, p, xs, out, happened)
     elif modes.provenance():
         marked(op, p, xs, out)
 
