@@ -10,6 +10,7 @@ from . import core as core
 from . import cuda as cuda
 from . import func as func
 from . import linalg as linalg
+from . import namespace as namespace
 from . import nn as nn
 from . import random as random
 from . import version as version

@@ -48,7 +48,7 @@ def name_of(file: Path) -> str:
 def layer(module: str) -> int:
     """The layer of a module of ours; '' is the namespace itself."""
     top = module.split(".")[0]
-    if not module:
+    if module in ("", "namespace"):
         return NAMESPACE
     return PROGRAMS if top in PROGRAM_FILES else LAYERS.get(top, PYTORCH)
 
@@ -137,3 +137,27 @@ def test_a_bare_import_loads_nothing_of_jupyter_or_plotting() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize(
+    "code, answer",
+    [
+        ("import autodiff_kernel.jupyter.kernel; print('numpy' in sys.modules)", "False"),
+        ("import autodiff_kernel as t; print('numpy' in sys.modules, t.ones(2).sum().item())", "False 2.0"),
+        ("from autodiff_kernel import *; print(nn.functional.relu(tensor(-1.)).item(), 'Tensor' in globals())", "0.0 True"),
+        ("import autodiff_kernel.autograd as a; print(a.Variable.__name__, 'numpy' in sys.modules)", "Variable True"),
+        ("from autodiff_kernel.core.tensor import wrap; import numpy as n; print((wrap(n.ones(2)) + 1).tolist())", "[2.0, 2.0]"),
+        ("import autodiff_kernel as t; print(hasattr(t, 'no_such_name'), 'manual_seed' in dir(t))", "False True"),
+        (
+            "import autodiff_kernel as t, threading as h; out = []\n"
+            "ts = [h.Thread(target=lambda: out.append((t.ones(2) * 2).sum().item())) for _ in range(8)]\n"
+            "[x.start() for x in ts]; [x.join() for x in ts]; print(set(out), len(out))",
+            "{4.0} 8",
+        ),
+    ],
+)  # fmt: skip
+def test_the_library_comes_with_the_first_question_for_one_of_its_names(code: str, answer: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys\n" + code], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == (answer, "")

@@ -1,6 +1,7 @@
 """The Autodiff kernel: an IPython kernel with our extension loaded, `torch` at hand and a working `;`."""
 
 import sys
+import threading
 from typing import Any
 
 import ipykernel.zmqshell
@@ -57,6 +58,9 @@ class AutodiffKernel(IPythonKernel):
     """The kernel behind the "Autodiff" tile of Jupyter's launcher."""
 
     shell: Any
+    io_loop: Any
+    _is_ready = False
+    _getting_ready = threading.RLock()
     implementation = "autodiff"
     implementation_version = __version__
     shell_class = Type(ZMQInteractiveShell)
@@ -73,9 +77,31 @@ class AutodiffKernel(IPythonKernel):
         ]
     ).tag(config=True)
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.shell.extension_manager.load_extension("autodiff_kernel")
+    # The engine and NumPy take longer to import than Jupyter to start.  So the kernel says first that it is there, and
+    # loads them while the user looks at the notebook; whoever is faster waits in the first cell.
+    async def kernel_info_request(self, *args: Any, **kwargs: Any) -> None:
+        await super().kernel_info_request(*args, **kwargs)
+        self.io_loop.add_callback(self.get_ready)  # Jupyter may ask on the control channel's thread
+
+    async def do_execute(self, *args: Any, **kwargs: Any) -> Any:
+        self.get_ready()
+        return await super().do_execute(*args, **kwargs)
+
+    def do_complete(self, *args: Any, **kwargs: Any) -> Any:
+        self.get_ready()
+        return super().do_complete(*args, **kwargs)
+
+    def do_inspect(self, *args: Any, **kwargs: Any) -> Any:
+        self.get_ready()
+        return super().do_inspect(*args, **kwargs)
+
+    def get_ready(self) -> None:
+        """Load the extension, and the engine with it; a second call does nothing."""
+        if not self._is_ready:
+            with self._getting_ready:
+                if not self._is_ready:
+                    self.shell.extension_manager.load_extension("autodiff_kernel")
+                    self._is_ready = True
 
     @property
     def banner(self) -> str:  # type: ignore[override]

@@ -1,0 +1,46 @@
+"""The names of `import autodiff_kernel as torch`: the package's own module takes them from here.
+
+(They come with the first question for one, see `autodiff_kernel/__init__.py`.)
+"""
+
+from . import autograd as autograd
+from . import cuda as cuda
+from . import func as func
+from . import linalg as linalg
+from . import nn as nn
+from . import random as random
+from .core import create as _create
+from .core import places as _places
+from .core import return_types as return_types
+from .core.api import FUNCTIONS as _FUNCTIONS
+from .core.device import device as device
+from .core.dtype import *  # noqa: F403
+from .core.formats import channels_last as channels_last
+from .core.formats import channels_last_3d as channels_last_3d
+from .core.formats import contiguous_format as contiguous_format
+from .core.formats import layout as layout
+from .core.formats import memory_format as memory_format
+from .core.formats import preserve_format as preserve_format
+from .core.formats import strided as strided
+from .core.generator import Generator as Generator
+from .core.generator import default_generator as default_generator
+from .core.generator import get_rng_state as get_rng_state
+from .core.generator import initial_seed as initial_seed
+from .core.generator import manual_seed as manual_seed
+from .core.generator import seed as seed
+from .core.generator import set_rng_state as set_rng_state
+from .core.modes import enable_grad as enable_grad
+from .core.modes import is_grad_enabled as is_grad_enabled
+from .core.modes import no_grad as no_grad
+from .core.modes import set_grad_enabled as set_grad_enabled
+from .core.printing import get_printoptions as get_printoptions
+from .core.printing import printoptions as printoptions
+from .core.printing import set_printoptions as set_printoptions
+from .core.scopes import scope as scope
+from .core.tensor import Size as Size
+from .core.tensor import Tensor as Tensor
+
+globals().update(_FUNCTIONS)
+globals().update(_create.TYPED)
+
+_places.claim()
