@@ -21,6 +21,8 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add the gradients of the tensors to the `.grad` of all leaves (or of `inputs` only)."""
+    if modes.watch[0] is not None:
+        modes.watchers["started"]("backward", tensors, create_graph)
     roots = roots_of(tensors, gradients, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
@@ -56,6 +58,8 @@ def grad(
     allow_unused: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of the outputs for the inputs, as new tensors; no `.grad` is touched."""
+    if modes.watch[0] is not None:
+        modes.watchers["started"]("grad", outputs, create_graph)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     for x in inputs:
@@ -87,6 +91,10 @@ def grad(
                 "check that the outputs were computed from this very tensor.",
             )
         out.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+    if modes.watch[0] is not None:
+        for x, g in zip(inputs, out):
+            if g is not None:
+                modes.watchers["note"]("made", "autograd.grad", g, (modes.watchers["fact_of"](x),), create_graph)
     return tuple(out)
 
 
@@ -109,6 +117,8 @@ def deposit(n: Node, g: Any) -> None:
         return
     if n.notes is not None:
         g = visit(n, g)
+    if modes.watch[0] is not None:
+        modes.watchers["note"]("gradient", "grad", t, p=t._grad_or_none() is not None, on=False)
     add_grad(t, g)
 
 

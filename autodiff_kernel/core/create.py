@@ -26,12 +26,12 @@ ndarray, generic = np.ndarray, np.generic
 FLOATS = {float, np.float64}
 
 
-def made(raw: Any, requires_grad: bool = False) -> Tensor:
-    """A new leaf."""
+def made(raw: Any, requires_grad: bool = False, word: str = "", data: Any = None) -> Tensor:
+    """A new leaf.  (The function's name and its data are for the journal.)"""
     t = wrap(raw[()] if raw.__class__ is ndarray and not raw.ndim else raw)
     t._grad = None
     if modes.watch[0] is not None:
-        modes.watchers["note"]("made", "", t)
+        modes.watchers["created"](word, t, data)
     if not requires_grad:
         return t
     if raw.dtype.kind not in "fcV":
@@ -78,6 +78,8 @@ def tensor(
             raw = np.array(data, np.float64 if np.float64 in kinds else dtypes.get_default_dtype().np)
             t = wrap(raw if kind is list else raw[()])
             t._grad = None
+            if modes.watch[0] is not None:
+                modes.watchers["created"]("tensor", t)
             return t.requires_grad_() if requires_grad else t
     if isinstance(data, Tensor):
         warnings.warn(
@@ -86,7 +88,7 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    return made(to_raw(data, as_dtype(dtype, "tensor"), device), requires_grad)
+    return made(to_raw(data, as_dtype(dtype, "tensor"), device), requires_grad, "tensor", data)
 
 
 @export
@@ -159,6 +161,8 @@ def from_numpy(array: Any) -> Tensor:
         )
     t = wrap(array if array.__class__ is ndarray else array.view(ndarray))
     t._grad = None
+    if modes.watch[0] is not None:
+        modes.watchers["created"]("from_numpy", t)
     return t
 
 

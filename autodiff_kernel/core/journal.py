@@ -234,6 +234,28 @@ def note(
         t.fact = event
 
 
+def created(word: str, t: Tensor, data: Any = None) -> None:
+    """t was made of data by the function `word`; its inputs are the tensors among the data, which only gave numbers."""
+    if not modes.keeps():
+        return
+    event = _event("made", word, t, tuple([shallow(fact_of(x)) for x in _tensors_in(data)]), places.here())
+    log(event)
+    t.fact = event
+
+
+def _tensors_in(data: Any, most: int = 64) -> list[Tensor]:
+    """The tensors in nested sequences, the first few."""
+    found: list[Tensor] = []
+    waiting = [data]
+    while waiting and len(found) < most:
+        x = waiting.pop(0)
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif x.__class__ in (list, tuple):
+            waiting += x[:most]
+    return found
+
+
 def left(word: str, t: Tensor, out: "Tensor | None" = None) -> None:
     """Values of t leave the graph: as Python numbers, as a NumPy array, or as a tensor without history."""
     if not modes.keeps():
@@ -243,6 +265,12 @@ def left(word: str, t: Tensor, out: "Tensor | None" = None) -> None:
     log(event)
     if out is not None:
         out.fact = event
+
+
+def started(word: str, roots: Any, create_graph: bool) -> None:
+    """A backward (or autograd.grad) starts at the roots."""
+    if modes.keeps() and roots and isinstance(roots[0], Tensor):
+        note("backward", word, roots[0], (fact_of(roots[0]),), create_graph, on=False)
 
 
 def shallow(e: Any) -> Any:
@@ -300,6 +328,8 @@ modes.watchers.update(
     asking=watched_here,
     note=note,
     wrote=wrote,
+    created=created,
+    started=started,
     rewritten=rewritten,
     fact_of=fact_of,
     left=left,

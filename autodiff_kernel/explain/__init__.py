@@ -1,0 +1,10 @@
+"""Diagnosis: why a gradient is None, what cut the graph, where a nan came from, what an error means.
+
+Answers are derived from recorded facts (nodes, stamps, the journal of core/journal.py), so recording must have been on
+while the code ran: the kernel switches it on, elsewhere `explain.watch()` does.
+"""
+
+from .answer import Answer, Line
+from .why import answers, watch, why
+
+__all__ = ["Answer", "Line", "answers", "watch", "why"]
