@@ -81,7 +81,7 @@ def jvp(
 def _lift(x: Tensor) -> Tensor:
     """A fresh input for an inner reverse pass, that outer derivatives still see: a result of the identity."""
     if x.is_dual:
-        return dual.make(_lift(x.p), x.t, x.level)  # type: ignore[attr-defined]
+        return dual.make(_lift(x.primal), x.tangent, x.level)  # type: ignore[attr-defined]
     if x.requires_grad:
         return x * 1
     return x.detach().requires_grad_()
@@ -90,7 +90,7 @@ def _lift(x: Tensor) -> Tensor:
 def _plain(x: Any) -> Tensor:
     """The innermost value of a dual number."""
     while x.is_dual:
-        x = x.p
+        x = x.primal
     return x  # type: ignore[no-any-return]
 
 
@@ -103,9 +103,9 @@ def _pull(y: Any, xs: list[Any], v: Any, create_graph: bool) -> list[Any]:
     if isinstance(y, dual.Dual):
         k = y.level
         vp, vt = dual.parts(v, k) if v is not None else (None, None)
-        inner = [x.p if isinstance(x, dual.Dual) and x.level == k else x for x in xs]
-        along = y.t if vp is None else (y.t * vp).sum() + (y.p * vt).sum()  # type: ignore[attr-defined]
-        primal = _pull(y.p, inner, vp, create_graph)
+        inner = [x.primal if isinstance(x, dual.Dual) and x.level == k else x for x in xs]
+        along = y.tangent if vp is None else (y.tangent * vp).sum() + (y.primal * vt).sum()  # type: ignore[attr-defined]
+        primal = _pull(y.primal, inner, vp, create_graph)
         tangent = _pull(along, inner, None, create_graph)
         return [dual.make(p, t, k) for p, t in zip(primal, tangent)]
     plain = [_plain(x) for x in xs]
@@ -122,7 +122,7 @@ def _nested(xs: list[Tensor]) -> bool:
 
 def _strip(x: Any) -> Any:
     """x without history; a dual number stays one."""
-    return dual.make(_strip(x.p), _strip(x.t), x.level) if x.is_dual else x.detach()
+    return dual.make(_strip(x.primal), _strip(x.tangent), x.level) if x.is_dual else x.detach()
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

@@ -1,10 +1,17 @@
 """Dual numbers: forward mode from the same table of rules.
 
-A Dual carries a primal p and a tangent t, each a Tensor or a Dual of an outer level.  An operation computes the primal
-result, and the tangent as the row's `mode` says (see op.py).  Levels keep nested derivatives apart: the innermost
-one is served first, and to it the outer ones are constants, so perturbations cannot be confused.
+A Dual carries a primal and a tangent, each a Tensor or a Dual of another level.  An operation computes the primal
+result, and the tangent as the row's `mode` says (see op.py).  Each derivative has a level of its own, numbered upwards
+and never again, and an operation serves the newest level among its inputs first: to it what belongs to other levels
+is constant.  So perturbations cannot be confused, and a dual number that outlives its level is its primal.
+
+A tangent is memory of its own, laid out as the value: it is a view of another tangent exactly where its value is a
+view of another value, so an in-place operation (dual_inplace.py) changes value and tangent alike.
 """
 
+import threading
+from itertools import count
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,38 +21,214 @@ from .op import TABLE, Op
 from .saved import Saved
 from .tensor import Tensor, wrap
 
+live: set[int] = set()  # the levels that are open
+stopped = [0]  # how many threads have switched forward mode off
+_next_level = count(1)
+
+
+class _Thread(threading.local):
+    stopped = False
+
+
+_thread = _Thread()
+
+
+def _of_primal(slot: str) -> Any:
+    """An attribute that a dual number shares with its primal."""
+
+    def put(self: "Dual", value: Any) -> None:
+        setattr(self.primal, slot, value)
+
+    return property(attrgetter(f"primal.{slot}"), put)
+
 
 class Dual(Tensor):
-    """A Tensor with a tangent: value p, rate of change t, at a level."""
+    """A Tensor with a tangent: a value, its rate of change, and the level they belong to.
 
-    __slots__ = ("p", "t", "level")
+    What a Tensor keeps in slots is the primal's.  `primal`, `tangent` and `level` lie in the instance's dictionary, so
+    that a plain Tensor can become a dual number when one is written into it.  shared: there are views of it, or it is
+    one.
+    """
+
+    __slots__ = ()
     is_dual = True
 
-    p: Tensor
-    t: Tensor
+    primal: Tensor
+    tangent: Tensor
     level: int
+    shared = False
+
+    raw = _of_primal("raw")
+    node = _of_primal("node")
+    version = _of_primal("version")
+    family = _of_primal("family")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.primal.__deepcopy__(memo)
 
 
-def make(p: Tensor, t: Tensor, level: int) -> Dual:
+def make(primal: Tensor, tangent: Tensor, level: int) -> Dual:
     d = new(Dual)
-    d.p, d.t, d.level = p, t, level
-    d.raw, d.node, d.version, d.family = p.raw, p.node, None, None
+    d.primal, d.tangent, d.level = primal, tangent, level
     return d
 
 
+# ------------------------------------------------------------------------------------------------ levels
+class level:
+    """`with level() as k:` opens a new innermost level of dual numbers."""
+
+    k = 0
+
+    def __enter__(self) -> int:
+        self.k = next(_next_level)
+        live.add(self.k)
+        return self.k
+
+    def __exit__(self, *_: Any) -> None:
+        live.discard(self.k)
+        if carried:
+            from .dual_inplace import restore
+
+            restore(self.k)
+
+
+carried: dict[int, list[Any]] = {}  # level -> weak references to Tensors that became dual numbers in it
+
+
+class still:
+    """`with still():` forward mode is off on this thread: dual numbers count as their primals."""
+
+    def __init__(self, flag: bool = True) -> None:
+        self.flag = flag
+
+    def __enter__(self) -> None:
+        self.before = _thread.stopped
+        stop(self.flag)
+
+    def __exit__(self, *_: Any) -> None:
+        stop(self.before)
+
+
+def stop(flag: bool) -> None:
+    """Switch forward mode off (or on again) on this thread."""
+    stopped[0] += flag - _thread.stopped
+    _thread.stopped = flag
+
+
+def is_stopped() -> bool:
+    return bool(stopped[0]) and _thread.stopped
+
+
+def level_of(x: Any) -> int:
+    """The newest open level that x belongs to; 0 if none."""
+    if x.__class__ is not Dual:
+        return 0
+    inner = max(level_of(x.primal), level_of(x.tangent))
+    return max(x.level, inner) if x.level in live else inner
+
+
+def parts(y: Any, k: int) -> tuple[Any, Any]:
+    """Value and tangent of y at level k; a zero tangent if y does not depend on that level's inputs."""
+    p, t = split(y, k)
+    return p, unmoved(p) if t is None else t
+
+
+def split(y: Any, k: int) -> tuple[Any, Any]:
+    """Value and tangent of y at level k, which may lie inside other levels; None for no tangent."""
+    if y.__class__ is not Dual:
+        return y, None
+    if y.level == k:
+        return y.primal, y.tangent
+    if y.level not in live:
+        return split(y.primal, k)
+    (p, dp), (t, dt) = split(y.primal, k), split(y.tangent, k)
+    if dp is None and dt is None:
+        return y, None
+    inner = make(unmoved(p) if dp is None else dp, unmoved(t) if dt is None else dt, y.level)
+    return make(p, t, y.level), inner
+
+
+def plain(x: Any) -> Any:
+    """x without its tangents."""
+    while x.__class__ is Dual:
+        x = x.primal
+    return x
+
+
+def unmoved(y: Any) -> Tensor:
+    """A zero tangent for y (of float32 for a value that has no derivative)."""
+    raw = y.raw
+    return wrap(TABLE["zero"].fwd(raw) if raw.dtype.kind in "fc" else np.zeros(raw.shape, np.float32))
+
+
+# ------------------------------------------------------------------------------------------------ an operation
 def push(op: Op, xs: Any, p: Any) -> Any:
     """One operation on dual numbers: the primal result, and the tangent by the rules of the row."""
-    top = max(x.level for x in xs if isinstance(x, Dual))
-    mine = [isinstance(x, Dual) and x.level == top for x in xs]
-    ps = [x.p if m else x for x, m in zip(xs, mine)]
+    top = 0
+    for x in xs:
+        if x.__class__ is Dual:
+            k = x.level
+            if k not in live or x.primal.__class__ is Dual or x.tangent.__class__ is Dual:
+                k = level_of(x)
+            if k > top:
+                top = k
+    if not top or stopped[0] and _thread.stopped:
+        return op(*[plain(x) for x in xs], p=p)
+    if op.view:
+        prepare_views(xs[0], top)
+    ps, ts = [], []
+    for x in xs:
+        if x.__class__ is not Dual:
+            ps.append(x)
+            ts.append(None)
+        elif x.level == top:
+            ps.append(x.primal)
+            ts.append(x.tangent)
+        else:
+            v, t = split(x, top)
+            ps.append(v)
+            ts.append(t)
     y = op(*ps, p=p)
     if not op.differentiable:
         return y
-    ts = [x.t if m else None for x, m in zip(xs, mine)]
     t = tangent(op, ps, ts, y, p)
     if isinstance(y, tuple):
-        return tuple(v if d is None else make(v, fit(d, v), top) for v, d in zip(y, t))
-    return y if t is None or y.raw.dtype.kind not in "fc" else make(y, fit(t, y), top)
+        return tuple(v if d is None else result(op, v, d, ts, top) for v, d in zip(y, t))
+    return y if t is None or y.raw.dtype.kind not in "fc" else result(op, y, t, ts, top)
+
+
+def result(op: Op, y: Tensor, t: Any, ts: list[Any], top: int) -> Dual:
+    """The dual number of a value and the tangent that a rule gave."""
+    t = fit(t, y)
+    if op.view:
+        d = make(y, t, top)
+        d.shared = True
+        return d
+    raw = t.raw
+    own = getattr(raw, "base", None) is None
+    for x in ts:
+        if x is not None and x.raw is raw:
+            own = False
+    if not own:  # the rule handed a tangent on, or a view of one
+        t = TABLE["clone"](t)
+    return make(y, t, top)
+
+
+def prepare_views(x: Any, top: int) -> None:
+    """Lay the tangent out as the value before the first view is taken, so that every view of one is one of the other."""
+    if x.__class__ is not Dual or x.level != top or x.shared:
+        return
+    a, b = x.primal.raw, x.tangent.raw
+    if b.shape and a.strides != b.strides:
+        x.tangent = laid_out(x.tangent, a.strides)
+    x.shared = True
+
+
+def laid_out(t: Any, strides: tuple[int, ...]) -> Any:
+    """A copy of t whose dimensions lie in memory in the order of these strides."""
+    order = tuple(sorted(range(len(strides)), key=lambda i: -strides[i]))
+    back = tuple(sorted(range(len(order)), key=lambda i: order[i]))
+    return t.permute(order).contiguous().clone().permute(back)
 
 
 def tangent(op: Op, ps: Any, ts: Any, y: Any, p: Any) -> Any:
@@ -63,13 +246,20 @@ def tangent(op: Op, ps: Any, ts: Any, y: Any, p: Any) -> Any:
         terms = [op(*ps[:i], t, *ps[i + 1 :], p=p) for i, t in enumerate(ts) if t is not None]
     elif op.mode == "joint":
         ruled = [True] * len(ps) if op.each is not None else [r is not None for r in (op.a, op.b, op.c)]
-        return op(*[t if t is not None else x * 0 if r else x for x, t, r in zip(ps, ts, ruled)], p=p)
+        return op(*[t if t is not None else zero_like(x) if r else x for x, t, r in zip(ps, ts, ruled)], p=p)
     else:
         raise RuntimeError(f"the row {op.name} has no forward mode")
     total = terms[0]
     for term in terms[1:]:
         total = total + term
     return total
+
+
+def zero_like(x: Any) -> Any:
+    """Zero in the place of a value that does not move: a Tensor, a raw array or a number."""
+    if isinstance(x, Tensor):
+        return wrap(TABLE["zero"].fwd(x.raw))
+    return TABLE["zero"].fwd(x) if hasattr(x, "dtype") else 0 * x
 
 
 def values(op: Op, ps: Any, y: Any, p: Any) -> Saved:
@@ -95,50 +285,3 @@ def fit(t: Any, y: Tensor) -> Any:
     if t.raw.dtype != y.raw.dtype:
         t = TABLE["cast"](t, p=y.raw.dtype)
     return t if t.raw.shape == y.raw.shape else TABLE["expand"](t, p=y.raw.shape)
-
-
-def change(function: Any, x: Dual, args: Any, kwargs: Any) -> Dual:
-    """An in-place operation on a dual number: value and tangent are overwritten, each in its memory."""
-    from .inplace import adopt
-
-    result = function(x, *args, **kwargs)
-    p, t = (
-        (result.p, result.t) if isinstance(result, Dual) and result.level == x.level else (result, result * 0)
-    )
-    if isinstance(p, Tensor) and not p.is_dual and not x.p.is_dual:
-        adopt(x.p, p)
-    else:
-        x.p = p
-    owned = t.clone() if not t.is_dual else t
-    if not x.t.is_dual and not owned.is_dual and x.t.raw.shape == owned.raw.shape and writable(x.t):
-        adopt(x.t, owned)
-    else:
-        x.t = owned
-    x.raw, x.node = x.p.raw, x.p.node
-    return x
-
-
-def writable(t: Tensor) -> bool:
-    raw = t.raw
-    return not raw.ndim or all(s or n < 2 for s, n in zip(raw.strides, raw.shape))
-
-
-_depth = [0]
-
-
-class level:
-    """`with level() as k:` opens a new innermost level of dual numbers."""
-
-    def __enter__(self) -> int:
-        _depth[0] += 1
-        return _depth[0]
-
-    def __exit__(self, *_: Any) -> None:
-        _depth[0] -= 1
-
-
-def parts(y: Any, k: int) -> tuple[Any, Any]:
-    """Value and tangent of y at level k; a zero tangent if y does not depend on that level's inputs."""
-    if isinstance(y, Dual) and y.level == k:
-        return y.p, y.t
-    return y, y * 0 if y.raw.dtype.kind in "fc" else wrap(np.zeros(y.raw.shape, np.float32))

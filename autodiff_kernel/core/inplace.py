@@ -74,10 +74,10 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
     reads_input = row is None or any("a" in r for r in row.reads)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if self.is_dual:
-            from .dual import change
+        if self.is_dual or any(isinstance(x, Tensor) and x.is_dual for x in (*args, *kwargs.values())):
+            from .dual_inplace import change
 
-            return change(function, self, args, kwargs)  # type: ignore[arg-type]
+            return change(function, self, args, kwargs)
         old = self
         if modes.is_grad_enabled() and tracks(self, args, kwargs):
             check_allowed(self)
@@ -87,11 +87,6 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
                 if modes.watch[0] is not None:
                     old.fact = modes.watchers["fact_of"](self)
         check_overlap(self)
-        if any(isinstance(x, Tensor) and x.is_dual for x in args):
-            raise RuntimeError(
-                "a plain tensor cannot be changed in place by a dual number: it has no place for the tangent. Use the "
-                "form without the underscore."
-            )
         result = function(old, *args, **kwargs)
         adopt(self, result)
         if modes.watch[0] is not None:

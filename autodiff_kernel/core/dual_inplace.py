@@ -1,0 +1,132 @@
+"""In-place operations on dual numbers, and of dual numbers on plain tensors.
+
+The operation is computed aside as everywhere (see inplace.py); then the value takes the old value's place and the
+tangent the old tangent's, each in its memory, so that views see both change.
+
+A plain tensor into which a dual number is written becomes a dual number itself, with all its relatives (the base and
+its views): `out = torch.zeros(3); out[0] = x` is how many people build results.  It was constant until then, so its
+tangent is zero before the write.
+"""
+
+import weakref
+from typing import Any
+
+from . import modes
+from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, unmoved
+from .graph import new
+from .inplace import adopt, check_allowed, check_overlap
+from .sharing import View, replay
+from .tensor import Tensor, wrap
+
+_SLOTS = ("raw", "node", "version", "family")
+
+
+def change(function: Any, x: Tensor, args: Any, kwargs: Any) -> Tensor:
+    """`x.function_(*args)` where x or an argument is a dual number."""
+    old = x
+    if modes.is_grad_enabled() and any(has_node(v) for v in (x, *args, *kwargs.values())):
+        check_allowed(x)
+        old = aside(x)
+    check_overlap(x)
+    write(x, function(old, *args, **kwargs))
+    return x
+
+
+def has_node(x: Any) -> bool:
+    """Does x, its tangent, or something in a list of such, have a graph?"""
+    if isinstance(x, (list, tuple)):
+        return any(has_node(v) for v in x)
+    if x.__class__ is Dual:
+        return has_node(x.primal) or has_node(x.tangent)
+    return isinstance(x, Tensor) and (
+        x.node is not None or x.family.__class__ is View and x.family.base.node is not None
+    )
+
+
+def aside(x: Any) -> Any:
+    """x in memory of its own and with the same graph: what the rules read after x itself has been overwritten."""
+    if x.__class__ is not Dual:
+        return wrap(x.raw.copy() if hasattr(x.raw, "base") else x.raw, x.node)
+    twin = new(Dual)
+    twin.primal, twin.tangent, twin.level = aside(x.primal), aside(x.tangent), x.level
+    return twin
+
+
+def write(x: Any, result: Any) -> None:
+    """Give x the value and the history of `result`, at every level that either of them belongs to."""
+    if x.__class__ is Dual:
+        if x.level not in live or is_stopped():
+            write(x.primal, result)
+            return
+        p, t = parts(result, x.level)
+        write(x.primal, p)
+        if x.shared or writable(x.tangent):
+            write(x.tangent, t)
+        else:  # an expanded tangent that nobody has a view of
+            x.tangent = aside(t)
+        return
+    k = 0 if is_stopped() or x.raw.dtype.kind not in "fc" else level_of(result)
+    if k:
+        carry(x, k)
+        write(x, result)
+    else:
+        adopt(x, plain(result))
+
+
+def writable(t: Tensor) -> bool:
+    """Has each element a place of its own?"""
+    raw = t.raw
+    return not raw.ndim or all(s or n < 2 for s, n in zip(raw.strides, raw.shape))
+
+
+# ------------------------------------------------------------------------------------------------ plain tensors
+def carry(x: Tensor, k: int) -> None:
+    """Make a plain tensor and its relatives dual numbers of level k that do not move yet."""
+    base = at_level(x.family.base if x.family.__class__ is View else x, k)
+    if base.__class__ is not Dual:
+        become(base, k, unmoved(base))
+    views = [] if base.family is None or base.family.__class__ is View else base.family.alive()
+    for v in [at_level(v, k) for v in (*views, x)]:
+        if v.__class__ is not Dual:
+            become(v, k, replay(v.family.chain, base.tangent))
+            v.shared = base.shared = True
+
+
+def at_level(x: Any, k: int) -> Any:
+    """What carries level k inside x, or what would have to: the plain value inside."""
+    while x.__class__ is Dual and x.level != k:
+        x = x.primal
+    return x
+
+
+def become(x: Any, k: int, tangent: Any) -> None:
+    """Turn a Tensor into a dual number of level k: what it was is the primal now."""
+    inner = new(Tensor)
+    for slot in _SLOTS:
+        setattr(inner, slot, getattr(x, slot))
+    was = x.__class__
+    x.__class__ = Dual
+    x.primal, x.tangent, x.level, x.was = inner, tangent, k, was
+    carried.setdefault(k, []).append(weakref.ref(x))
+
+
+def restore(k: int) -> None:
+    """Level k is over: what became a dual number in it is a plain tensor again.
+
+    One that has views stays what it is, its primal in disguise: they know one another by identity.
+    """
+    for reference in carried.pop(k, ()):
+        x = reference()
+        if x is None or x.__class__ is not Dual or x.level != k or x.primal.family is not None:
+            continue
+        inner, was = x.primal, x.__dict__.pop("was")
+        for name in ("primal", "tangent", "level", "shared"):
+            x.__dict__.pop(name, None)
+        if inner.__class__ is Dual:  # it was carried at another level too
+            x.__dict__.update(inner.__dict__)
+            x.was = was  # type: ignore[attr-defined]
+            carried.setdefault(inner.level, []).append(reference)
+            continue
+        x.__class__ = was
+        for slot in _SLOTS:
+            setattr(x, slot, getattr(inner, slot))
