@@ -87,7 +87,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple["Node | None", int], ...]:
         """The nodes of the inputs, each with the number of the output that was used."""
-        return tuple(as_edge(e) for e in edges_of(self))
+        return tuple((shown(n), k) for n, k in map(as_edge, edges_of(self)))
 
     @property
     def variable(self) -> Any:
@@ -127,6 +127,9 @@ class Notes:
     metadata: Any = None
     event: Any = None  # what recording kept of the operation, see journal.py; of a leaf, of its tensor
     grad: Any = None
+    packed: Any = (
+        None  # what hooks made of the saved values: letter -> Packed or a list of them, see packing.py
+    )
     freed: Any = None  # the user's instruction that started the backward which freed the saved values
     arriving: Any = ()  # contributions of the walk under way: (weak consumer, which input of it, copy or None)
     passed: Any = ()  # those of the last one
@@ -214,6 +217,17 @@ def as_edge(e: Node | None) -> tuple[Node | None, int]:
     if e is not None and e.op is not None and e.op.picks:
         return e.left, e.p
     return e, 0
+
+
+def shown(n: Node | None) -> Any:
+    """What a user gets to see of a node: of a Function's, the context that its methods know as `ctx`."""
+    return n.p if n is not None and n.op is not None and n.op.whole is not None and n.p is not None else n
+
+
+def node_of(x: Any) -> Any:
+    """The node behind what a user calls `grad_fn`; anything else as it is."""
+    hidden = getattr(x, "_hidden_node", None)
+    return x if hidden is None else hidden()
 
 
 def small(x: Any) -> Any:

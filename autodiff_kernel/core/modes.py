@@ -3,8 +3,8 @@
 Each thread has its own modes, as in PyTorch: what a cell sets holds in the next cell of that thread, top-level
 `await` included (a ContextVar set in a cell that awaits is lost with the cell's task), and a new thread starts
 with gradients on.  Reading a thread-local costs 80 ns, so the hot path reads flags of the whole process instead
-(10 ns): `departed[0]`, has any thread gradients off; `watch[0]`, the function that wants to see every operation, or
-None; and `special[0]`, either of the two.  Where they are unset nobody asks further.
+(10 ns): `departed[0]`, has any thread gradients off or hooks on saved values; `watch[0]`, the function that wants to
+see every operation, or None; and `special[0]`, either of the two.  Where they are unset nobody asks further.
 """
 
 import functools
@@ -17,7 +17,7 @@ from . import places
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-departed = [False]  # has any thread another grad mode than "on"?
+departed = [False]  # has any thread another grad mode than "on", or hooks on saved values?
 watch: list[Any] = [None]  # what operations are shown to, see journal.py: `watch[0](op, p, inputs, result)`
 special = [False]  # either of the two
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
@@ -69,6 +69,11 @@ def put_grad(flag: bool) -> None:
     if flag != _thread.grad:
         _thread.grad = flag
         _set_flags(departures=-1 if flag else 1)
+
+
+def depart(step: int) -> None:
+    """Count one more (or less) who must be asked when a node is made: hooks on saved values, see packing.py."""
+    _set_flags(departures=step)
 
 
 def switched_off_at() -> Any:

@@ -17,6 +17,9 @@ in-place check guards.  ("p" there means that the parameters hold arrays, which 
 
 An input that has no rule (a condition, an index) is an input all the same: its rule is None.
 
+A row whose inputs' gradients come all at once (a user's Function, see custom.py) has `whole(g, n, create_graph)` for
+them, in the order of the edges.
+
 Only `unary` and `binary` in hot.py and the walk are written out by hand; everything else goes through `Op.__call__`.
 """
 
@@ -29,6 +32,7 @@ import numpy as np
 from . import modes
 from .graph import Node, new, tick
 from .meeting import NUMBERS, meet
+from .packing import at_work, pack_node
 from .saved import spent_rule
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
 
@@ -62,7 +66,7 @@ class Op:
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
                  "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps",
                  "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base",
-                 "casts")  # fmt: skip
+                 "casts", "whole")  # fmt: skip
 
     def __init__(
         self,
@@ -89,6 +93,7 @@ class Op:
         doc: str = "",
         picks: bool = False,
         register: bool = True,
+        whole: Rule | None = None,
     ) -> None:
         self.name, self.fwd, self.a, self.b, self.c, self.each = name, fwd, a, b, c, each
         self.mode, self.jvp, self.params, self.outputs = mode, jvp, params, outputs
@@ -98,6 +103,7 @@ class Op:
         self.arity = max((i + 1 for i, rule in enumerate((a, b, c)) if rule is not None), default=0)
         self.differentiable = bool(self.arity or each)
         self.types_from = types_from
+        self.whole = whole
         self.reads = (reads + ("", "", ""))[: max(self.arity, 1)]
         self.keeps = kept_by(self.reads)
         self.keeps_letters = "".join(letter for letter in "abcxy" if any(letter in r for r in self.reads))
@@ -297,6 +303,8 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
         n.y = raw
         if isinstance(out, Tensor):
             n.vy = version_of(out)
+    if at_work[0]:
+        pack_node(n, xs, out)
     return n
 
 

@@ -91,19 +91,23 @@ class Saved:
     sy: Any
 
 
-def saved_tensors(n: Node) -> Any:
-    """The values of n as Tensors that hang in the graph where the inputs and the output hang."""
+def saved_tensors(n: Node, source: Any = None) -> Any:
+    """The values of n as Tensors that hang in the graph where the inputs and the output hang.
+
+    source: what has the raw values, if n itself has not (see packing.py).
+    """
     from .op import pick_node
     from .tensor import wrap
 
     op, s = n.op, Saved()
+    source = n if source is None else source
     if op.is_spent:
         spent_rule(None, n)
     for name in ("p", "sa", "sb", "sc", "sx", "sy"):
         if hasattr(n, name):
             setattr(s, name, getattr(n, name))
     for i, (letter, edge) in enumerate((("a", "left"), ("b", "right"), ("c", "third"))):
-        value = getattr(n, letter, None)
+        value = getattr(source, letter, None)
         if value is not None:
             number = value.__class__ in (int, float, bool, complex)
             setattr(
@@ -115,11 +119,11 @@ def saved_tensors(n: Node) -> Any:
                     value, before_cast(n, i, value, getattr(n, edge, None)), getattr(n, "v" + letter, None)
                 ),
             )
-        elif hasattr(n, letter):  # an input that was left out
+        elif hasattr(source, letter):  # an input that was left out
             setattr(s, letter, None)
-    if getattr(n, "x", None) is not None:
-        s.x = [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(n.x, n.edges))]
-    y = getattr(n, "y", None)
+    if getattr(source, "x", None) is not None:
+        s.x = [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(source.x, n.edges))]
+    y = getattr(source, "y", None)
     if y is not None:
         s.y = (
             [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(y)]

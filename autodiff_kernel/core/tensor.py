@@ -14,7 +14,7 @@ from . import dtype as dtypes
 from . import modes
 from .errors import explain
 from .formats import lies_in
-from .graph import Node, as_edge, leaf_node, new, take_notes
+from .graph import Node, as_edge, leaf_node, new, shown, take_notes
 from .shape import Size
 from .sharing import Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
@@ -250,7 +250,7 @@ class Tensor:
     def grad_fn(self) -> Any:
         """The node that made this tensor; None for a leaf."""
         n = self.node
-        return None if n is None or n.op is None else as_edge(n)[0]
+        return None if n is None or n.op is None else shown(as_edge(n)[0])
 
     @property
     def output_nr(self) -> int:
@@ -431,7 +431,7 @@ class Tensor:
     def __repr__(self) -> str:
         from .printing import format_tensor
 
-        fn = self.grad_fn
+        fn = None if self.is_leaf else as_edge(self.node)[0]
         d = self.device
         return format_tensor(
             self.raw,

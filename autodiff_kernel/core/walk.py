@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Node, Notes, edges_of, float32, float64, ndarray, small, written
+from .graph import Node, Notes, edges_of, float32, float64, ndarray, small, tick, written
 from .hooks import check_answer
+from .packing import unpacked
+from .running import calling
 from .saved import check_writes, saved_tensors
 
 
@@ -36,6 +38,7 @@ def walk(
             _wait(pending, heap, node, g)
     nxt: Node | None = None
     ng: Any = None
+    task = 0  # the number of this walk: it gets one when a node of the general kind asks
     while True:
         if nxt is None:
             if not heap:
@@ -57,7 +60,7 @@ def walk(
             wanted[n] = g = g if n.notes is None else visit(n, g)
             if n not in beyond:  # type: ignore[operator]
                 continue
-            pairs = _pairs(n, g, create_graph, needed, visited=True)
+            pairs = _pairs(n, g, create_graph, needed, task := task or tick(), visited=True)
         elif n.notes is None and op.arity and needed is None and not op.picks:
             # The hot path: one, two or three inputs, nothing noted.  (Everything else: _pairs, below.)
             s = saved_tensors(n) if create_graph else n
@@ -112,7 +115,7 @@ def walk(
                 n.a = n.b = n.c = n.y = None
             continue
         else:
-            pairs = _pairs(n, g, create_graph, needed)
+            pairs = _pairs(n, g, create_graph, needed, task := task or tick())
         for e, x in pairs:
             if e.op is None:
                 leaves[e] = leaves[e] + x if e in leaves else _own(x, g)
@@ -152,18 +155,30 @@ def _wait_part(pending: dict[int, list[Any]], heap: list[int], n: Node, number: 
 
 
 def _pairs(
-    n: Node, g: Any, create_graph: bool, needed: set[Node] | None, visited: bool = False
+    n: Node, g: Any, create_graph: bool, needed: set[Node] | None, task: int, visited: bool = False
 ) -> list[tuple[Node, Any]]:
     """The general step: run hooks, apply the rule of each input that is asked for, note what passed."""
     op = n.op
     if n.notes is not None and not visited:
         g = visit(n, g)
-    s = saved_tensors(n) if create_graph else n
+    s: Any = n
+    together: Any = None  # the gradients of all inputs, if they come at once
+    if op.whole is not None:
+        with calling(task, needed is not None, create_graph):
+            together = op.whole(g, n, create_graph)
+    else:
+        if n.notes is not None and n.notes.packed is not None:
+            s = unpacked(n, task, needed is not None, create_graph)
+        if create_graph:
+            s = saved_tensors(n, s)
     out = []
     for i, e in enumerate(edges_of(n)):
         if e is None or needed is not None and e not in needed:
             continue
-        x = op.each(g, s, i) if op.each is not None else (op.a, op.b, op.c)[i](g, s)
+        if together is not None:
+            x = together[i]
+        else:
+            x = op.each(g, s, i) if op.each is not None else (op.a, op.b, op.c)[i](g, s)
         if x is None:
             continue
         if op.spreads:
@@ -217,8 +232,13 @@ def call_hooks(notes: Notes, g: Any) -> Any:
 
 def spend(n: Node) -> None:
     """Free what the node keeps.  A row that kept nothing can be walked again, as in PyTorch."""
-    n.op = n.op.spent
+    op = n.op
+    n.op = op.spent
     n.a = n.b = n.c = n.y = n.x = None
+    if n.notes is not None:
+        n.notes.packed = None
+    if op.whole is not None and n.p is not None:
+        n.p._free_saved()
 
 
 def leading_to(wanted: Iterable[Node], roots: list[Node]) -> tuple[set[Node], set[Node]]:
