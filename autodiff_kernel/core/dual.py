@@ -10,20 +10,21 @@ view of another value, so an in-place operation (dual_inplace.py) changes value 
 """
 
 import threading
-from itertools import count
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from . import batched
+from .batched import Batched
 from .graph import new
+from .levels import is_vmap, live, next_dual
 from .op import TABLE, Op
+from .outline import of_all
 from .saved import Saved
 from .tensor import Tensor, wrap
 
-live: set[int] = set()  # the levels that are open
 stopped = [0]  # how many threads have switched forward mode off
-_next_level = count(1)
 
 
 class _Thread(threading.local):
@@ -80,7 +81,7 @@ class level:
     k = 0
 
     def __enter__(self) -> int:
-        self.k = next(_next_level)
+        self.k = next_dual()
         live.add(self.k)
         return self.k
 
@@ -122,7 +123,7 @@ def is_stopped() -> bool:
 def level_of(x: Any) -> int:
     """The newest open level that x belongs to; 0 if none."""
     if x.__class__ is not Dual:
-        return 0
+        return max(x.level, level_of(x.value)) if x.__class__ is Batched else 0
     inner = max(level_of(x.primal), level_of(x.tangent))
     return max(x.level, inner) if x.level in live else inner
 
@@ -135,6 +136,9 @@ def parts(y: Any, k: int) -> tuple[Any, Any]:
 
 def split(y: Any, k: int) -> tuple[Any, Any]:
     """Value and tangent of y at level k, which may lie inside other levels; None for no tangent."""
+    if y.__class__ is Batched:
+        p, t = split(y.value, k)
+        return (y, None) if t is None else (batched.make(p, y.level), batched.make(t, y.level))
     if y.__class__ is not Dual:
         return y, None
     if y.level == k:
@@ -152,11 +156,17 @@ def plain(x: Any) -> Any:
     """x without its tangents."""
     while x.__class__ is Dual:
         x = x.primal
+    if x.__class__ is Batched:
+        inner = plain(x.value)
+        return x if inner is x.value else batched.make(inner, x.level)
     return x
 
 
 def unmoved(y: Any) -> Tensor:
     """A zero tangent for y (of float32 for a value that has no derivative)."""
+    y = plain(y)
+    if y.__class__ is Batched:
+        return batched.make(unmoved(y.value), y.level)
     raw = y.raw
     return wrap(TABLE["zero"].fwd(raw) if raw.dtype.kind in "fc" else np.zeros(raw.shape, np.float32))
 
@@ -168,15 +178,23 @@ def push(op: Op, xs: Any, p: Any) -> Any:
     for x in xs:
         if x.__class__ is Dual:
             k = x.level
-            if k not in live or x.primal.__class__ is Dual or x.tangent.__class__ is Dual:
+            if k not in live or x.primal.is_dual or x.tangent.is_dual:
                 k = level_of(x)
             if k > top:
                 top = k
+        elif x.__class__ is Batched:
+            k = level_of(x)
+            if k > top:
+                top = k
     if not top or stopped[0] and _thread.stopped:
-        return op(*[plain(x) for x in xs], p=p)
+        xs = [plain(x) for x in xs]
+        return batched.push(op, xs, p) if any(x.__class__ is Batched for x in xs) else op(*xs, p=p)
+    if is_vmap(top):
+        return batched.push(op, xs, p)
     if op.view:
         prepare_views(xs[0], top)
-    ps, ts = [], []
+    ps: list[Any] = []
+    ts: list[Any] = []
     for x in xs:
         if x.__class__ is not Dual:
             ps.append(x)
@@ -204,10 +222,10 @@ def result(op: Op, y: Tensor, t: Any, ts: list[Any], top: int) -> Dual:
         d = make(y, t, top)
         d.shared = True
         return d
-    raw = t.raw
+    raw = of_all(t.raw)
     own = getattr(raw, "base", None) is None
     for x in ts:
-        if x is not None and x.raw is raw:
+        if x is not None and of_all(x.raw) is raw:
             own = False
     if not own:  # the rule handed a tangent on, or a view of one
         t = TABLE["clone"](t)
@@ -258,7 +276,7 @@ def tangent(op: Op, ps: Any, ts: Any, y: Any, p: Any) -> Any:
 def zero_like(x: Any) -> Any:
     """Zero in the place of a value that does not move: a Tensor, a raw array or a number."""
     if isinstance(x, Tensor):
-        return wrap(TABLE["zero"].fwd(x.raw))
+        return unmoved(x)
     return TABLE["zero"].fwd(x) if hasattr(x, "dtype") else 0 * x
 
 

@@ -12,6 +12,8 @@ Forward mode follows from one word, `mode`:
   joint        linear in all inputs together (cat, stack): one term, missing tangents are zeros.
 A row that is none of these carries its own `jvp(tangents, n)`, with None for an input without tangent.
 
+Batching (vmap) follows from one word too, `batch`, see the package `batching`.
+
 What a rule reads is declared in `reads`, one string of letters per rule: it decides what a node keeps and what the
 in-place check guards.  ("p" there means that the parameters hold arrays, which are freed like saved values.)
 
@@ -58,7 +60,8 @@ class Op:
     mode / jvp: forward mode, see above.  outputs: the number is variable and fwd gives a tuple.  spreads: inputs
     broadcast, the walk sums the cotangent back.  view: the result shares memory with input a.
     types: how dtypes of inputs meet: "same" (promote), "float" (promote, integers become the default dtype) or ""
-    (as they are).  node_names: PyTorch's name of the node, or a function of `p` that gives it.
+    (as they are).  batch: how vmap runs it on all samples at once, a word of the package `batching` ("" sample by
+    sample).  node_names: PyTorch's name of the node, or a function of `p` that gives it.
     symbol, partials, latex: how pictures show the operation and its derivative for each input ({a}, {b}, {c}, {y},
     {p} stand for the names of the values).  doc: one sentence.
     """
@@ -66,7 +69,7 @@ class Op:
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
                  "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps",
                  "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base",
-                 "casts", "whole")  # fmt: skip
+                 "casts", "whole", "batch")  # fmt: skip
 
     def __init__(
         self,
@@ -94,6 +97,7 @@ class Op:
         picks: bool = False,
         register: bool = True,
         whole: Rule | None = None,
+        batch: str = "",
     ) -> None:
         self.name, self.fwd, self.a, self.b, self.c, self.each = name, fwd, a, b, c, each
         self.mode, self.jvp, self.params, self.outputs = mode, jvp, params, outputs
@@ -104,6 +108,7 @@ class Op:
         self.differentiable = bool(self.arity or each)
         self.types_from = types_from
         self.whole = whole
+        self.batch = batch or ("elementwise" if mode == "elementwise" or spreads else "")
         self.reads = (reads + ("", "", ""))[: max(self.arity, 1)]
         self.keeps = kept_by(self.reads)
         self.keeps_letters = "".join(letter for letter in "abcxy" if any(letter in r for r in self.reads))
@@ -144,7 +149,7 @@ class Op:
         return self.fwd(*raws, p) if self.params else self.fwd(*raws)
 
     def __call__(self, *xs: Any, p: Any = None) -> Any:
-        """Raw arrays in, raw array out; any Tensor in, Tensor out; any dual number in, dual number out.
+        """Raw arrays in, raw array out; any Tensor in, Tensor out; any wrapper in (dual, batched), wrapper out.
 
         A row with a list of inputs takes them as separate arguments too.
         """
@@ -217,7 +222,7 @@ class Op:
 
 
 def push(op: Op, xs: Any, p: Any) -> Any:
-    """Forward mode: see dual.py."""
+    """Dual numbers or batched tensors are among the inputs: see dual.py, which serves the newest level."""
     from .dual import push as forward
 
     return forward(op, xs, p)

@@ -1,0 +1,67 @@
+"""Levels: the transformations of functions that are at work, each with a number; the innermost has the greatest.
+
+A wrapper (a dual number, a batched tensor) carries the number of its transformation, and an operation serves the
+newest first: to it, what belongs to the others is constant.  A number is never used twice, so that a wrapper that
+outlived its transformation cannot be mistaken for another one's.  Levels of vmap are even, those of dual numbers odd.
+"""
+
+import threading
+from itertools import count
+from typing import Any
+
+live: set[int] = set()  # the levels that are open
+_next = count(1).__next__
+
+
+def next_dual() -> int:
+    return 2 * _next() + 1
+
+
+def is_vmap(level: int) -> bool:
+    return not level % 2
+
+
+class Vmap:
+    """One vmap at work: its level, how many samples there are, and what random operations do."""
+
+    __slots__ = ("level", "size", "randomness")
+
+    def __init__(self, size: int, randomness: str) -> None:
+        self.level, self.size, self.randomness = 2 * _next(), size, randomness
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.vmaps: list[Vmap] = []
+
+
+_here = _Here()
+mapping = [0]  # how many vmaps are at work on all threads: while there is none, nobody looks further
+_lock = threading.Lock()
+
+
+def open_vmaps() -> list[Vmap]:
+    """The vmaps at work on this thread, the innermost last."""
+    return _here.vmaps if mapping[0] else []
+
+
+class vmapping:
+    """`with vmapping(size, randomness) as v:` is where a vmap's function runs."""
+
+    __slots__ = ("vmap",)
+
+    def __init__(self, size: int, randomness: str = "error") -> None:
+        self.vmap = Vmap(size, randomness)
+
+    def __enter__(self) -> Vmap:
+        _here.vmaps.append(self.vmap)
+        live.add(self.vmap.level)
+        with _lock:
+            mapping[0] += 1
+        return self.vmap
+
+    def __exit__(self, *_: Any) -> None:
+        with _lock:
+            mapping[0] -= 1
+        live.discard(self.vmap.level)
+        _here.vmaps.remove(self.vmap)
