@@ -8,6 +8,7 @@ from ..core.modes import enable_grad as enable_grad
 from ..core.modes import no_grad as no_grad
 from ..core.modes import set_grad_enabled as set_grad_enabled
 from ..core.tensor import Tensor
+from . import forward_ad as forward_ad
 from . import functional as functional
 from . import variable as variable
 from .variable import Variable as Variable

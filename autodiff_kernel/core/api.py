@@ -77,6 +77,11 @@ def into(out: Any, result: Any) -> Any:
     """Put a result into `out=`, which takes its shape, and return it."""
     if out is None:
         return result
+    if result.is_dual or out.is_dual:
+        raise NotImplementedError(
+            "Trying to use forward AD with an operation that does not support it because it is an out= function. Use "
+            "its result, or write it with copy_()."
+        )
     if out.raw.shape != result.raw.shape:
         check_cast(result.raw.dtype, out.raw.dtype)
         out.raw = result.raw.astype(out.raw.dtype)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from . import modes
+from . import dual, dual_grad, modes
 from . import tensor as _tensor
 from .errors import explain
 from .graph import Node
@@ -26,9 +26,13 @@ def backward(
     roots = roots_of(tensors, gradients, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
+        moving: dict[Node, Any] = {}
+        k = 0
+        if create_graph and any(t.__class__ is dual.Dual for t in tensors):
+            moving, k = moving_sums(tensors, gradients)
         sums = run(roots, keep, create_graph, None)
         for n, g in sums.items():
-            deposit(n, g)
+            deposit(n, dual_grad.joined(g, moving.get(n), k) if k else g)
         return
     inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if not inputs:
@@ -73,6 +77,8 @@ def grad(
             )
     roots = roots_of(outputs, gradients, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
+    if any(t.__class__ is dual.Dual for t in (*outputs, *gradients)):
+        return dual_grad.grad(grad, outputs, inputs, gradients, keep, create_graph, allow_unused)
     wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
     sums = run(roots, keep, create_graph, wanted)
     out = []
@@ -108,6 +114,13 @@ def run(roots: list[tuple[Node, Any]], keep: bool, create_graph: bool, wanted: d
         return walk(roots, keep, True, wanted)
     finally:
         modes.put_grad(before)
+
+
+def moving_sums(tensors: Sequence[Any], gradients: Sequence[Any]) -> tuple[dict[Node, Any], int]:
+    """The tangents of the leaves' gradients where the tensors are dual numbers, and their level."""
+    k = max(dual.level_of(t) for t in tensors)
+    roots, seeds = dual_grad.tangent_roots(tensors, gradients, k) if k else ([], [])
+    return run(roots_of(roots, seeds, True), True, True, None), k
 
 
 def deposit(n: Node, g: Any) -> None:

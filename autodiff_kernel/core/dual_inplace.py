@@ -15,7 +15,7 @@ from . import modes
 from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, unmoved
 from .graph import new
 from .inplace import adopt, check_allowed, check_overlap
-from .sharing import View, replay
+from .sharing import Family, View, replay
 from .tensor import Tensor, wrap
 
 _SLOTS = ("raw", "node", "version", "family")
@@ -111,18 +111,15 @@ def become(x: Any, k: int, tangent: Any) -> None:
 
 
 def restore(k: int) -> None:
-    """Level k is over: what became a dual number in it is a plain tensor again.
-
-    One that has views stays what it is, its primal in disguise: they know one another by identity.
-    """
+    """Level k is over: what became a dual number in it is a plain tensor again."""
     for reference in carried.pop(k, ()):
         x = reference()
-        if x is None or x.__class__ is not Dual or x.level != k or x.primal.family is not None:
+        if x is None or x.__class__ is not Dual or x.level != k:
             continue
         inner, was = x.primal, x.__dict__.pop("was")
         for name in ("primal", "tangent", "level", "shared"):
             x.__dict__.pop(name, None)
-        if inner.__class__ is Dual:  # it was carried at another level too
+        if inner.__class__ is Dual:  # it was carried along at another level too
             x.__dict__.update(inner.__dict__)
             x.was = was  # type: ignore[attr-defined]
             carried.setdefault(inner.level, []).append(reference)
@@ -130,3 +127,7 @@ def restore(k: int) -> None:
         x.__class__ = was
         for slot in _SLOTS:
             setattr(x, slot, getattr(inner, slot))
+        if x.family.__class__ is Family:  # views that were taken meanwhile know the primal as their base
+            for v in x.family.alive():
+                if v.family.base is inner:
+                    v.family.base = x
