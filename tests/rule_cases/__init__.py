@@ -20,13 +20,17 @@ parameters, p:
 and no empty ones), `d.shapes(n)` gives n shapes that broadcast, `d.array(shape, domain)` has a layout that follows the
 style too (transposed, strided, expanded), `d.distinct(shape)` has no two equal elements and an ordinary layout.
 
+A draw function asks the Draw for every choice (`d.integer`, `d.flag`, `d.choice`), because there are two kinds of
+Draw: this module's follows a style and a seed; `scripted.py`'s asks hypothesis, which then draws shapes of up to 4
+dimensions, broadcasting, parameters and layouts of its own and shrinks what fails.
+
 Inputs of floating or complex dtype whose rule is not None are differentiated. `ref` gets the inputs (and p, if the
 row has parameters) as NumPy values.
 
 Flags, each for a reason that the case states in a comment: `second=False` (no second derivative), `syncs=True` (reads
 values of the GPU on the CPU, because a shape depends on them), `float32=False` (the row's own meaning is a dtype),
-`reads=False` (the rule is no arithmetic on saved values), `symmetric=True` (the row reads one triangle of a symmetric
-matrix, so only symmetric directions are tried).
+`gpu=False` (the row would leave the GPU), `symmetric=True` (the row reads one triangle of a symmetric matrix, so only
+symmetric directions are tried), `storage=True` (the row speaks of its input's place in memory, which stays as drawn).
 """
 
 import importlib
@@ -55,6 +59,7 @@ class Case:
     float32: bool = True
     gpu: bool = True
     symmetric: bool = False
+    storage: bool = False
     tolerance: float = 1e-6
 
     def __str__(self) -> str:
@@ -77,6 +82,10 @@ class Draw:
 
     def __repr__(self) -> str:
         return f"Draw({self.style!r}, {self.seed})"
+
+    def fresh(self) -> "Draw":
+        """The same again: a Draw is used up by drawing, and every check wants the same example."""
+        return Draw(self.style, self.seed)
 
     # ---- choices
     def integer(self, low: int, high: int) -> int:
@@ -134,6 +143,10 @@ class Draw:
         """Values of which no two are nearer than 0.1 to each other, and none to 0."""
         count = int(np.prod(shape))
         return np.asarray((self.rng.permutation(count) - count // 2 + 0.5) * 0.2).reshape(shape)
+
+    def laid(self, x: Any, cotangent: bool = False) -> Any:
+        """x, perhaps with its elements somewhere else in memory. Here: where they are."""
+        return x
 
     def indices(self, shape: tuple[int, ...], size: int) -> Any:
         """An int64 array of numbers below `size`."""
@@ -214,5 +227,5 @@ def all_cases() -> tuple[Case, ...]:
     """The cases of all families, in the order of their modules' names."""
     found: list[Case] = []
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        found += importlib.import_module(f"{__name__}.{module}").CASES
+        found += getattr(importlib.import_module(f"{__name__}.{module}"), "CASES", ())
     return tuple(found)

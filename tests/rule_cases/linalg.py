@@ -221,8 +221,9 @@ def draw_cdist(order: Any) -> Any:
     def draw(d: Draw) -> Any:
         n, m, size = d.integer(1, 3), d.integer(1, 3), d.integer(1, 3)
         lead = batch(d)
-        values = d.distinct((*lead, n + m, size))  # no two rows have an equal element, nor equal differences
-        return [values[..., :n, :] ** 3, values[..., n:, :] ** 3], order
+        values = d.distinct((*lead, n + m, size))  # no two rows have an equal element,
+        far = 100.0 * d.rng.permutation(size)  # and of no two rows do two differences have one size
+        return [values[..., :n, :] + far, values[..., n:, :]], order
 
     return draw
 

@@ -37,30 +37,44 @@ complex_row: Op = Op(
 )  # fmt: skip
 real_row: Op = Op(
     "real", lambda a, p: a.real, a=lambda g, n: complex_row(g, g * 0), mode="linear", params=True, view=True,
-    node="SelectBackward0", symbol="Re", partials=("1",), latex=r"\operatorname{{Re}} {a}", doc="The real part.",
+    node="SelectBackward0", symbol="Re", partials=("1",), latex=r"\operatorname{{Re}} {a}", batch="elementwise",
+    doc="The real part.",
 )  # fmt: skip
 imag_row: Op = Op(
     "imag", lambda a, p: a.imag, a=lambda g, n: complex_row(g * 0, g), mode="linear", params=True, view=True,
-    node="SelectBackward0", symbol="Im", partials=("i",), latex=r"\operatorname{{Im}} {a}", doc="The imaginary part.",
+    node="SelectBackward0", symbol="Im", partials=("i",), latex=r"\operatorname{{Im}} {a}", batch="elementwise",
+    doc="The imaginary part.",
 )  # fmt: skip
 conj_row: Op = Op(
     "conj", lambda a: np.conj(a), a=lambda g, n: conj_row(g), mode="linear", symbol="conj", partials=("conjugated",),
-    latex=r"\overline{{{a}}}", doc="The complex conjugate.",
+    latex=r"\overline{{{a}}}", batch="elementwise", doc="The complex conjugate.",
 )  # fmt: skip
 conj_physical_row: Op = Op(
     "conj_physical", lambda a: np.conj(a) if a.dtype.kind == "c" else a.copy(), a=lambda g, n: conj_row(g),
     mode="linear", symbol="conj", partials=("conjugated",), latex=r"\overline{{{a}}}",
-    doc="The complex conjugate, as a copy.",
+    batch="elementwise", doc="The complex conjugate, as a copy.",
 )  # fmt: skip
 view_as_real_row: Op = Op(
-    "view_as_real", lambda a, p: a.reshape((*a.shape, 1)).view(a.real.dtype), a=lambda g, n: view_as_complex_row(g),
+    "view_as_real", lambda a, p: a.reshape((*a.shape, 1)).view(a.real.dtype), a=lambda g, n: _from_pairs(g),
     mode="linear", params=True, view=True, symbol="(Re, Im)", partials=("1",),
-    doc="Real and imaginary parts along a new last dimension.",
+    batch="leading", doc="Real and imaginary parts along a new last dimension.",
 )  # fmt: skip
 view_as_complex_row: Op = Op(
-    "view_as_complex", lambda a, p: a.view(PAIRS[a.dtype])[..., 0], a=lambda g, n: view_as_real_row(g), mode="linear",
-    params=True, view=True, symbol="+ i", partials=("1",), doc="Pairs in the last dimension as complex numbers.",
+    "view_as_complex", lambda a, p: a.view(PAIRS[a.dtype])[..., 0], a=lambda g, n: view_as_real_row(g),
+    jvp=lambda ts, n: _pairs_along(ts[0]), params=True, view=True, symbol="+ i", partials=("1",),
+    batch="leading", doc="Pairs in the last dimension as complex numbers.",
 )  # fmt: skip
+
+
+def _from_pairs(g: Any) -> Any:
+    """view_as_complex for a gradient or tangent, whose pairs need not be neighbours in memory."""
+    return complex_row(g[..., 0], g[..., 1])
+
+
+def _pairs_along(t: Any) -> Any:
+    """The tangent of view_as_complex: a view like the value, where the pairs are neighbours."""
+    raw = t.raw if isinstance(t, Tensor) else t
+    return view_as_complex_row(t) if raw.strides[-1] == raw.itemsize else _from_pairs(t)
 
 
 def _polar(a: Any, b: Any) -> Any:
@@ -125,7 +139,7 @@ def _angle_tangent(ts: Any, n: Any) -> Any:
 
 angle_row: Op = Op(
     "angle", _angle, a=_angle_back, reads=("a",), jvp=_angle_tangent, partials=("i {a}/|{a}|²",),
-    latex=r"\arg {a}", doc="The angle in the complex plane, from −π to π.",
+    latex=r"\arg {a}", batch="elementwise", doc="The angle in the complex plane, from −π to π.",
 )  # fmt: skip
 _real, _imag = viewing(real_row), viewing(imag_row)
 _as_real, _as_complex = viewing(view_as_real_row), viewing(view_as_complex_row)
