@@ -181,7 +181,14 @@ def _open_zip(data: bytes, name: str, place: Callable[[Any, str], Any]) -> Any:
                 raise RuntimeError(
                     f"PytorchStreamReader failed locating file {path}: file not found in {name}"
                 ) from None
-            except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError) as error:
+            except (
+                zipfile.BadZipFile,
+                EOFError,
+                ValueError,
+                OSError,
+                zlib.error,
+                NotImplementedError,
+            ) as error:
                 raise RuntimeError(
                     f"PytorchStreamReader failed reading file {path}: {name} was cut off or changed ({error})"
                 ) from None
