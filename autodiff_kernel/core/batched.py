@@ -140,6 +140,8 @@ def samples_at(x: Tensor, dim: int) -> Tensor:
 # ------------------------------------------------------------------------------------------------ an operation
 def push(op: Op, xs: Any, p: Any) -> Any:
     """One operation on batched tensors of the innermost level among them."""
+    if not WORDS:
+        from . import batching  # noqa: F401  (its rules are loaded with the first use)
     level = max([x.level for x in xs if isinstance(x, Batched)])
     values, batched, size = [], [], 0
     for x in xs:

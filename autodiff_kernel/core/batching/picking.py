@@ -46,12 +46,6 @@ def scatter(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> An
     return as_before(op(*[at_least_1d(x, size) for x in xs], p=moved(p)), xs[0].raw.shape)
 
 
-@word("add_along")
-def add_along(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
-    """p is (dimension, the shape of the result)."""
-    return gather_back(op, xs, batched, p, size)
-
-
 @word("add_parts")
 def add_parts(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
     """Parts of the second input added to (or put into) the first, where a vector of indices says."""
@@ -116,3 +110,11 @@ def search(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any
     if a.raw.ndim > 2:
         return op(a, b, p=p)
     return reshaped(op(a, in_a_row(b), p=p), b.raw.shape)
+
+
+@word("counts")
+def counts(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
+    """How many elements meet at each place; p is (dimension, …, the shape of the result)."""
+    xs = [at_least_1d(x, size) for x in everywhere(xs, batched, size)]
+    dim, *rest, shape = p
+    return as_before(op(*xs, p=(dim + 1, *rest, (size, *(shape or (1,))))), (size, *shape))

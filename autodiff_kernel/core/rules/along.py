@@ -38,11 +38,12 @@ def _add(a: Any, b: Any, p: Any) -> Any:
 # the second input is an index tensor of the result's shape; p is the dimension
 take_along: Op = Op(
     "take_along", _take, a=lambda g, n: add_along(g, n.b, p=(n.p, n.sa)), reads=("b",), mode="linear", params=True,
-    symbol="[ ]", partials=("1 where chosen, else 0",), doc="The elements that an index names along a dimension.",
+    symbol="[ ]", partials=("1 where chosen, else 0",), batch="gather",
+    doc="The elements that an index names along a dimension.",
 )  # fmt: skip
 # p is (dimension, shape of the result)
 add_along: Op = Op(
     "add_along", _add, a=lambda g, n: take_along(g, n.b, p=n.p[0]), reads=("b",), mode="linear", params=True,
     symbol="[ ]ᵀ", partials=("1",),
-    doc="Zeros, with elements added where an index names their place along a dimension.",
+    batch="gather_back", doc="Zeros, with elements added where an index names their place along a dimension.",
 )  # fmt: skip

@@ -50,7 +50,13 @@ def _invert(a: Any) -> Any:
     return ~a
 
 
-bitwise_not = Op("bitwise_not", _invert, symbol="~", doc="Every bit inverted; logical not of truth values.")
+bitwise_not = Op(
+    "bitwise_not",
+    _invert,
+    symbol="~",
+    batch="elementwise",
+    doc="Every bit inverted; logical not of truth values.",
+)
 unary_names(bitwise_not, example=">>> torch.bitwise_not(torch.tensor([True, False]))\ntensor([False,  True])")
 
 
@@ -109,7 +115,9 @@ def _logical(name: str, fwd: Any, symbol: str, example: str) -> None:
 _logical("logical_and", np.logical_and, "∧", "[ True, False]")
 _logical("logical_or", np.logical_or, "∨", "[True, True]")
 _logical("logical_xor", np.logical_xor, "⊻", "[False,  True]")
-logical_not = Op("logical_not", np.logical_not, symbol="¬", doc="Whether each element is 0 or False.")
+logical_not = Op(
+    "logical_not", np.logical_not, symbol="¬", batch="elementwise", doc="Whether each element is 0 or False."
+)
 unary_names(logical_not, example=">>> torch.logical_not(torch.tensor([0., 2.]))\ntensor([ True, False])")
 
 

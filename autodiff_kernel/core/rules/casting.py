@@ -18,16 +18,18 @@ def _cast_back(g: Any, n: Any) -> Any:
 # p is the NumPy dtype to cast to, or (to, from) where the operation is recorded
 cast = Op(
     "cast", lambda a, p: a.astype(p[0] if p.__class__ is tuple else p), a=_cast_back, mode="linear", params=True,
-    node="ToCopyBackward0", symbol="dtype", partials=("1",), latex="{a}", doc="The same values in another dtype.",
+    node="ToCopyBackward0", symbol="dtype", partials=("1",), latex="{a}", batch="elementwise",
+    doc="The same values in another dtype.",
 )  # fmt: skip
 # p is (to, from): devices
 move: Op = Op(
     "move", lambda a, p: devices.copy_to(a, p[0]), a=lambda g, n: move(g, p=(n.p[1], n.p[0])), mode="linear",
     params=True, node="ToCopyBackward0", symbol="→ device", partials=("1",), latex="{a}",
-    doc="The same values on another device.",
+    batch="elementwise", doc="The same values on another device.",
 )  # fmt: skip
 clone_row = Op("clone", lambda a: a.copy() if hasattr(a, "base") else a, a=lambda g, n: g, mode="linear",
-               symbol="copy", partials=("1",), latex="{a}", doc="A copy with memory of its own.")  # fmt: skip
+               symbol="copy", partials=("1",), latex="{a}", batch="elementwise",
+               doc="A copy with memory of its own.")  # fmt: skip
 
 
 @public()

@@ -72,7 +72,7 @@ def _cholesky_tangent(ts: Any, n: Any) -> Any:
 cholesky_row: Op = Op(
     "linalg_cholesky", _cholesky, a=_cholesky_rule, reads=("y",), jvp=_cholesky_tangent, params=True,
     node="LinalgCholeskyExBackward0", symbol="chol", partials=("½ {y}⁻ᵀ(Φ + Φᵀ){y}⁻¹ with Φ = tril({y}ᵀg)",),
-    latex=r"\mathrm{{chol}}({a})", doc="The lower triangular factor L of a positive-definite matrix L·Lᵀ.",
+    latex=r"\mathrm{{chol}}({a})", batch="leading", doc="The lower triangular factor L of a positive-definite matrix L·Lᵀ.",
 )  # fmt: skip
 
 

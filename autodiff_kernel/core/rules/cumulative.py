@@ -55,7 +55,7 @@ def _advance(g: Any, n: Any) -> Any:
 
 # p is (dimension, what comes first)
 delay: Op = Op("delay", _delay, a=_advance, jvp=lambda ts, n: delay(ts[0], p=(n.p[0], 0)), params=True,
-           partials=("1, one place back",), doc="Everything one place further along a dimension.")  # fmt: skip
+           partials=("1, one place back",), batch="along", doc="Everything one place further along a dimension.")  # fmt: skip
 
 
 def _recurrence(a: Any, b: Any, p: Any) -> Any:
@@ -81,7 +81,7 @@ def from_behind(a: Any, g: Any, dim: int) -> Any:
 recurrence: Op = Op(
     "recurrence", _recurrence, a=lambda g, n: _recurrence_back(g, n) * delay(n.y, p=(n.p, 0)), b=_recurrence_back,
     reads=("ay", "a"), jvp=lambda ts, n: _recurrence_tangent(ts, n), params=True,
-    doc="y[k] = b[k] + a[k] y[k-1] along a dimension.",
+    batch="along", doc="y[k] = b[k] + a[k] y[k-1] along a dimension.",
 )  # fmt: skip
 
 
@@ -102,13 +102,13 @@ def _cumsum(a: Any, p: Any) -> Any:
 
 cumsum_row: Op = Op(
     "cumsum", in_order(_cumsum), a=lambda g, n: reverse(cumsum_row(reverse(g, n.p), p=n.p), n.p), mode="linear", params=True,
-    symbol="Σ…", partials=("1 up to there",), doc="The sum of all elements up to each one.",
+    symbol="Σ…", partials=("1 up to there",), batch="along", doc="The sum of all elements up to each one.",
 )  # fmt: skip
 cumprod_row: Op = Op(
     "cumprod", in_order(lambda a, p: a.cumprod(p, a.dtype) if a.ndim else a.copy()),
     a=lambda g, n: from_behind(conj(n.a), g, n.p) * conj(delay(n.y, p=(n.p, 1))), reads=("ay",),
     jvp=lambda ts, n: recurrence(n.a, ts[0] * delay(n.y, p=(n.p, 1)), p=n.p), params=True,
-    symbol="Π…", partials=("{y}/{a} up to there",), doc="The product of all elements up to each one.",
+    symbol="Π…", partials=("{y}/{a} up to there",), batch="along", doc="The product of all elements up to each one.",
 )  # fmt: skip
 _cumsums, _cumprods = plain(cumsum_row), plain(cumprod_row)
 
@@ -186,11 +186,11 @@ def _running_tangent(ts: Any, n: Any) -> Any:
 
 cummax_row: Op = Op(
     "cummax", in_order(_running(1)), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
-    symbol="max…", partials=("1 at the greatest so far",), doc="The greatest element up to each one.",
+    symbol="max…", partials=("1 at the greatest so far",), batch="along", doc="The greatest element up to each one.",
 )  # fmt: skip
 cummin_row: Op = Op(
     "cummin", in_order(_running(-1)), a=_running_back, reads=("y",), jvp=_running_tangent, params=True, outputs=True,
-    symbol="min…", partials=("1 at the least so far",), doc="The least element up to each one.",
+    symbol="min…", partials=("1 at the least so far",), batch="along", doc="The least element up to each one.",
 )  # fmt: skip
 _cummax_type, _cummin_type = return_type("cummax", "values indices"), return_type("cummin", "values indices")
 
@@ -256,7 +256,8 @@ def _log_tangent(ts: Any, n: Any) -> Any:
 
 logcumsumexp_row: Op = Op(
     "logcumsumexp", in_order(_logcumsumexp), a=_log_weights, reads=("ay",), jvp=_log_tangent, params=True,
-    partials=("exp({a} − {y}) up to there",), doc="The logarithm of the sum of exponentials up to each element.",
+    partials=("exp({a} − {y}) up to there",), batch="along",
+    doc="The logarithm of the sum of exponentials up to each element.",
 )  # fmt: skip
 
 

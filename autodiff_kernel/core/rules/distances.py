@@ -59,7 +59,7 @@ def _tangent(ts: Any, n: Any) -> Any:
 cdist_row: Op = Op(
     "cdist", _cdist, a=_to_first, b=_to_second, reads=("aby", "aby"), jvp=_tangent, params=True, symbol="‖ − ‖",
     partials=("the directions between the rows", "the directions between the rows"),
-    latex=r"\lVert {a}_i - {b}_j \rVert", doc="The distances of all pairs of rows.",
+    latex=r"\lVert {a}_i - {b}_j \rVert", batch="together", doc="The distances of all pairs of rows.",
 )  # fmt: skip
 
 

@@ -72,10 +72,18 @@ def _rule(g: Any, n: Any, i: int) -> Any:
 
 
 unit: Op = Op(
-    "unit_matrix", lambda a, p: devices.eye(p, dtype=a.dtype, like=a), params=True, doc="A unit matrix."
+    "unit_matrix",
+    lambda a, p: devices.eye(p, dtype=a.dtype, like=a),
+    params=True,
+    batch="constant",
+    doc="A unit matrix.",
 )
 ones: Op = Op(
-    "ones_vector", lambda a, p: devices.ones((p,), a.dtype, like=a), params=True, doc="A vector of ones."
+    "ones_vector",
+    lambda a, p: devices.ones((p,), a.dtype, like=a),
+    params=True,
+    batch="constant",
+    doc="A vector of ones.",
 )
 
 
@@ -95,7 +103,8 @@ def _name(p: str) -> str:
 
 einsum_row: Op = Op(
     "einsum", _einsum, each=_rule, reads=("x",), jvp=_jvp, params=True, node=_name, symbol="Σ∏",
-    partials=("the product of the others",), latex=r"\sum \prod", doc="A sum of products, with a letter per dimension.",
+    partials=("the product of the others",), latex=r"\sum \prod", batch="einsum",
+    doc="A sum of products, with a letter per dimension.",
 )  # fmt: skip
 
 

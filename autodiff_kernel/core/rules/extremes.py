@@ -84,27 +84,29 @@ def _with_index(kernel: str) -> Any:
 ONE = "1 at the {}, shared by equal ones"
 max_row = Op(
     "max", no_complex("max_all", "max"), a=share_back(True), reads=("ay",), jvp=share_tangent(True),
-    params=True, node="MaxBackward1", partials=(ONE.format("greatest"),), doc="The greatest element.",
+    params=True, node="MaxBackward1", partials=(ONE.format("greatest"),), batch="reduction", doc="The greatest element.",
 )  # fmt: skip
 min_row = Op(
     "min", no_complex("min_all", "min"), a=share_back(True), reads=("ay",), jvp=share_tangent(True),
-    params=True, node="MinBackward1", partials=(ONE.format("least"),), doc="The least element.",
+    params=True, node="MinBackward1", partials=(ONE.format("least"),), batch="reduction", doc="The least element.",
 )  # fmt: skip
 amax_row = Op(
     "amax", no_complex("max_values_cpu", "max"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
-    params=True, symbol="max", partials=(ONE.format("greatest"),), doc="The greatest along dimensions.",
+    params=True, symbol="max", partials=(ONE.format("greatest"),), batch="reduction", doc="The greatest along dimensions.",
 )  # fmt: skip
 amin_row = Op(
     "amin", no_complex("min_values_cpu", "min"), a=share_back(False), reads=("ay",), jvp=share_tangent(False),
-    params=True, symbol="min", partials=(ONE.format("least"),), doc="The least along dimensions.",
+    params=True, symbol="min", partials=(ONE.format("least"),), batch="reduction", doc="The least along dimensions.",
 )  # fmt: skip
 max_dim_row = Op(
     "max_dim", in_order(_with_index("max")), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
-    node="MaxBackward0", symbol="max", partials=("1 at the index, else 0",), doc="The greatest along a dimension.",
+    node="MaxBackward0", symbol="max", partials=("1 at the index, else 0",), batch="along",
+    doc="The greatest along a dimension.",
 )  # fmt: skip
 min_dim_row = Op(
     "min_dim", in_order(_with_index("min")), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
-    node="MinBackward0", symbol="min", partials=("1 at the index, else 0",), doc="The least along a dimension.",
+    node="MinBackward0", symbol="min", partials=("1 at the index, else 0",), batch="along",
+    doc="The least along a dimension.",
 )  # fmt: skip
 
 
@@ -128,12 +130,22 @@ def _both(a: Any, p: Any) -> Any:
 aminmax_row = Op(
     "aminmax", in_order(_both), a=_aminmax_back,
     reads=("ay",), jvp=_aminmax_tangent, params=True, outputs=True, symbol="min, max",
-    partials=(ONE.format("extreme"),), doc="The least and the greatest element.",
+    partials=(ONE.format("extreme"),), batch="reduction", doc="The least and the greatest element.",
 )  # fmt: skip
 argmax_row = Op(
-    "argmax", lambda a, p: _index(a, p, "argmax"), params=True, doc="Where the greatest element is."
+    "argmax",
+    lambda a, p: _index(a, p, "argmax"),
+    params=True,
+    batch="along",
+    doc="Where the greatest element is.",
 )
-argmin_row = Op("argmin", lambda a, p: _index(a, p, "argmin"), params=True, doc="Where the least element is.")
+argmin_row = Op(
+    "argmin",
+    lambda a, p: _index(a, p, "argmin"),
+    params=True,
+    batch="along",
+    doc="Where the least element is.",
+)
 
 
 def _index(a: Any, p: Any, method: str) -> Any:

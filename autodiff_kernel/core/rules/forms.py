@@ -102,7 +102,7 @@ def _zeros_like(a: Any) -> Any:
 
 
 # What rules give for a derivative that is zero: g * 0 would be nan where g is infinite.
-zeros_like = Op("zeros_like", _zeros_like, doc="Zeros of the same shape.")
+zeros_like = Op("zeros_like", _zeros_like, batch="elementwise", doc="Zeros of the same shape.")
 
 
 def zero(g: Any, n: Any) -> Any:

@@ -24,7 +24,9 @@ def _geqrf(a: Any, p: Any) -> Any:
     return np.swapaxes(h, -2, -1).copy(), tau
 
 
-geqrf_row: Op = Op("geqrf", _geqrf, params=True, outputs=True, doc="The reflections of a QR factorisation.")
+geqrf_row: Op = Op(
+    "geqrf", _geqrf, params=True, outputs=True, batch="leading", doc="The reflections of a QR factorisation."
+)
 
 
 @public()

@@ -75,12 +75,12 @@ def _put_back(g: Any, p: Any) -> Any:
 getitem: Op = Op(
     "getitem", lambda a, p: a[decode(p)], a=lambda g, n: _back(g, n), mode="linear", params=True,
     view=True, node=last_step, symbol="[ ]", partials=("1 in the part, else 0",), latex="{a}_{{[\\,]}}",
-    doc="A part of a tensor, as a view.",
+    batch="part", doc="A part of a tensor, as a view.",
 )  # fmt: skip
 getitem_back: Op = Op(
     "getitem_back", _put_back, a=lambda g, n: getitem(g, p=n.p[0]), mode="linear", params=True,
     node=lambda p: last_step(p[0]).replace("Backward0", "BackwardBackward0"), symbol="[ ]ᵀ", partials=("1",),
-    doc="Zeros with the input in one part.",
+    batch="part_back", doc="Zeros with the input in one part.",
 )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def _cat(xs: Any, p: Any) -> Any:
 
 cat_row = Op(
     "cat", _cat, each=_cat_back, mode="joint", params=True, types="same", symbol="cat",
-    partials=("1 in its part",), doc="Tensors one behind the other along a dimension.",
+    partials=("1 in its part",), batch="join", doc="Tensors one behind the other along a dimension.",
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def _stack(xs: Any, p: Any) -> Any:
 
 stack_row = Op(
     "stack", _stack, each=lambda g, n, i: getitem(g, p=(*[()] * n.p, i)), mode="joint", params=True, types="same",
-    partials=("1 in its part",), doc="Tensors of one shape along a new dimension.",
+    partials=("1 in its part",), batch="join", doc="Tensors of one shape along a new dimension.",
 )  # fmt: skip
 
 

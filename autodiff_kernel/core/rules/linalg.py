@@ -166,7 +166,7 @@ def _inv(a: Any, p: Any) -> Any:
 inv_row: Op = Op(
     "linalg_inv", _inv, a=lambda g, n: -(mH(n.y) @ g @ mH(n.y)), reads=("y",), jvp=lambda ts, n: -(n.y @ ts[0] @ n.y),
     params=True, node="LinalgInvExBackward0", symbol="⁻¹", partials=("−{y}ᵀ g {y}ᵀ",), latex="{a}^{{-1}}",
-    doc="The inverse of each matrix.",
+    batch="leading", doc="The inverse of each matrix.",
 )  # fmt: skip
 
 
@@ -232,12 +232,12 @@ def _cofactor_rule(g: Any, n: Any) -> Any:
 cofactor: Op = Op(
     "cofactor", _cofactor, a=_cofactor_rule, reads=("ay",), params=True,
     jvp=lambda ts, n: as_matrix(total(mT(inv_row(n.a)) * ts[0])) * n.y - n.y @ mT(ts[0]) @ mT(inv_row(n.a)),
-    doc="The matrix of cofactors, the derivative of the determinant.",
+    batch="leading", doc="The matrix of cofactors, the derivative of the determinant.",
 )  # fmt: skip
 det_row: Op = Op(
     "linalg_det", lambda a, p: np.linalg.det(a), a=lambda g, n: as_matrix(g) * cofactor(n.a), reads=("a",),
     jvp=lambda ts, n: total(cofactor(n.a) * ts[0]), params=True, symbol="det", partials=("the cofactors of {a}",),
-    latex=r"\det {a}", doc="The determinant of each matrix.",
+    latex=r"\det {a}", batch="leading", doc="The determinant of each matrix.",
 )  # fmt: skip
 
 
@@ -249,7 +249,8 @@ slogdet_row: Op = Op(
     "linalg_slogdet", lambda a, p: tuple(np.linalg.slogdet(a)), a=_slogdet_rule, reads=("a",), params=True,
     outputs=True, jvp=lambda ts, n: (n.y[0] * 0, total(mT(inv_row(n.a)) * ts[0])), symbol="log|det|",
     partials=("{a}⁻ᵀ",),
-    latex=r"\log \lvert \det {a} \rvert", doc="The sign of the determinant, and the logarithm of its absolute value.",
+    latex=r"\log \lvert \det {a} \rvert", batch="leading",
+    doc="The sign of the determinant, and the logarithm of its absolute value.",
 )  # fmt: skip
 
 

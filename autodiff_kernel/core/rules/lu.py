@@ -59,7 +59,11 @@ def _permutation(like: Any, pivots: Any, p: int) -> Any:
 
 
 permutation: Op = Op(
-    "lu_permutation", _permutation, params=True, doc="The permutation matrix of an LU factorisation."
+    "lu_permutation",
+    _permutation,
+    params=True,
+    batch="together",
+    doc="The permutation matrix of an LU factorisation.",
 )
 
 
@@ -131,7 +135,8 @@ def _tangent(ts: Any, n: Any) -> Any:
 lu_factor_row: Op = Op(
     "linalg_lu_factor", lambda a, p: factor(a), a=_rule, reads=("y",), jvp=_tangent, params=True, outputs=True,
     node="LinalgLuFactorExBackward0", symbol="LU", partials=("P L⁻ᵀ(tril(Lᵀ gL) + triu(gU Uᵀ))U⁻ᵀ",),
-    latex=r"\mathrm{{LU}}({a})", doc="The factors of P·L·U with L and U in one matrix, and the exchanged rows.",
+    latex=r"\mathrm{{LU}}({a})", batch="leading",
+    doc="The factors of P·L·U with L and U in one matrix, and the exchanged rows.",
 )  # fmt: skip
 
 

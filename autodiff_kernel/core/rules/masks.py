@@ -112,7 +112,8 @@ def _unselected(g: Any, n: Any) -> Any:
 
 masked_select_row: Op = Op(
     "masked_select", _masked_select, a=_unselected, reads=("b",), mode="linear", symbol="mask[ ]",
-    partials=("1 where masked, else 0",), latex="{a}_{{{b}}}", doc="The elements where the mask holds, in one row.",
+    partials=("1 where masked, else 0",), latex="{a}_{{{b}}}", batch="masked",
+    doc="The elements where the mask holds, in one row.",
 )  # fmt: skip
 
 
@@ -227,7 +228,11 @@ def _nonzero(a: Any) -> Any:
 
 
 nonzero_row: Op = Op(
-    "nonzero", _nonzero, symbol="≠0", doc="The indices of the elements that are not zero, one per row."
+    "nonzero",
+    _nonzero,
+    symbol="≠0",
+    batch="dynamic",
+    doc="The indices of the elements that are not zero, one per row.",
 )
 
 

@@ -220,7 +220,7 @@ def _pinv_tangent(ts: Any, n: Any) -> Any:
 # p is (atol, rtol)
 pinv_row: Op = Op(
     "linalg_pinv", _pinv, a=_pinv_rule, reads=("ay",), jvp=_pinv_tangent, params=True, node="LinalgPinvBackward0",
-    symbol="⁺", partials=("−{y}ᵀ g {y}ᵀ + …",), latex="{a}^+", doc="The pseudo-inverse of each matrix.",
+    symbol="⁺", partials=("−{y}ᵀ g {y}ᵀ + …",), latex="{a}^+", batch="leading", doc="The pseudo-inverse of each matrix.",
 )  # fmt: skip
 
 
@@ -387,7 +387,7 @@ exp_row: Op = Op(
     "linalg_matrix_exp", _exp, a=lambda g, n: _derivative(mH(n.a), g), reads=("a",),
     jvp=lambda ts, n: _derivative(n.a, ts[0]), params=True, symbol="exp",
     partials=("the upper right of exp [[{a}ᵀ, g], [0, {a}ᵀ]]",),
-    latex="e^{{{a}}}", doc="The exponential of each matrix, the sum of its powers over the factorials.",
+    latex="e^{{{a}}}", batch="leading", doc="The exponential of each matrix, the sum of its powers over the factorials.",
 )  # fmt: skip
 
 

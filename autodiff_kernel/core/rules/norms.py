@@ -72,7 +72,8 @@ def _along(a: Any, n: Any) -> Any:
 vector_norm_row = Op(
     "linalg_vector_norm", in_order(_norm), a=lambda g, n: restretch(g, n.sa, n.p[1:]) * _along(n.a, n), reads=("ay",),
     jvp=lambda ts, n: sum_row(ts[0] * _along(n.a, n), p=n.p[1:]), params=True, symbol="‖ ‖",
-    partials=("{a}/{y}",), latex=r"\lVert {a} \rVert", doc="The norm of a vector, the root of the sum of powers.",
+    partials=("{a}/{y}",), latex=r"\lVert {a} \rVert", batch="norm",
+    doc="The norm of a vector, the root of the sum of powers.",
 )  # fmt: skip
 
 

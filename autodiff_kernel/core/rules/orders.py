@@ -21,15 +21,16 @@ from .shapes import _EVERY, droppable, size_list, squeeze_row, unsqueeze_row
 
 permute_row: Op = Op(
     "permute", lambda a, p: a.transpose(p), a=lambda g, n: permute_row(g, p=inverse(n.p)), mode="linear", params=True,
-    view=True, partials=("1",), latex="{a}", doc="The dimensions in another order.",
+    view=True, partials=("1",), latex="{a}", batch="order", doc="The dimensions in another order.",
 )  # fmt: skip
 transpose_row: Op = Op(
     "transpose", lambda a, p: a.swapaxes(*p) if a.ndim else a[...], a=lambda g, n: transpose_row(g, p=n.p),
-    mode="linear", params=True, view=True, symbol="ᵀ", partials=("1",), latex="{a}^T", doc="Two dimensions exchanged.",
+    mode="linear", params=True, view=True, symbol="ᵀ", partials=("1",), latex="{a}^T", batch="swap",
+    doc="Two dimensions exchanged.",
 )  # fmt: skip
 t_row: Op = Op(
     "t", lambda a, p: a.T, a=lambda g, n: t_row(g), mode="linear", params=True, view=True, symbol="ᵀ",
-    partials=("1",), latex="{a}^T", doc="The transpose of a matrix.",
+    partials=("1",), latex="{a}^T", batch="swap", doc="The transpose of a matrix.",
 )  # fmt: skip
 _permute, _transpose, _t = viewing(permute_row), viewing(transpose_row), viewing(t_row)
 

@@ -101,16 +101,16 @@ def _diagonal_back(g: Any, p: Any) -> Any:
 # p is (offset, first dimension, second dimension)
 diagonal_row: Op = Op(
     "diagonal", _diagonal, a=lambda g, n: diagonal_back(g, p=(n.p, n.sa)), mode="linear", params=True, view=True,
-    symbol="diag", partials=("1 on the diagonal, else 0",), doc="The diagonal of each matrix.",
+    symbol="diag", partials=("1 on the diagonal, else 0",), batch="diagonal", doc="The diagonal of each matrix.",
 )  # fmt: skip
 diagonal_back: Op = Op(
     "diagonal_backward", _diagonal_back, a=lambda g, n: diagonal_row(g, p=n.p[0]), mode="linear", params=True,
-    symbol="diagᵀ", partials=("1",), doc="Zeros with the input on the diagonal.",
+    symbol="diagᵀ", partials=("1",), batch="diagonal_back", doc="Zeros with the input on the diagonal.",
 )  # fmt: skip
 diag_copy: Op = Op(
     "diagonal_copy", lambda a, p: a.diagonal(*p).copy(), a=lambda g, n: diagonal_back(g, p=(n.p, n.sa)), mode="linear",
     params=True, node="DiagonalBackward0_copy", symbol="diag", partials=("1 on the diagonal, else 0",),
-    doc="A copy of the diagonal of each matrix.",
+    batch="diagonal", doc="A copy of the diagonal of each matrix.",
 )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def _embed(a: Any, p: Any) -> Any:
 
 diag_embed_row: Op = Op(
     "diag_embed", _embed, a=lambda g, n: diag_copy(g, p=n.p), mode="linear", params=True, symbol="diag",
-    partials=("1 on the diagonal, else 0",), doc="Matrices of zeros with the input on their diagonals.",
+    partials=("1 on the diagonal, else 0",), batch="diagonal", doc="Matrices of zeros with the input on their diagonals.",
 )  # fmt: skip
 _diagonals, _copied, _embedded = viewing(diagonal_row), plain(diag_copy), plain(diag_embed_row)
 
@@ -200,9 +200,11 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------ triangles
 tril_row: Op = Op("tril", in_order(np.tril), a=lambda g, n: tril_row(g, p=n.p), mode="linear", params=True,
-              partials=("1 below the diagonal, else 0",), doc="The lower triangle; zeros above it.")  # fmt: skip
+              partials=("1 below the diagonal, else 0",), batch="leading",
+              doc="The lower triangle; zeros above it.")  # fmt: skip
 triu_row: Op = Op("triu", in_order(np.triu), a=lambda g, n: triu_row(g, p=n.p), mode="linear", params=True,
-              partials=("1 above the diagonal, else 0",), doc="The upper triangle; zeros below it.")  # fmt: skip
+              partials=("1 above the diagonal, else 0",), batch="leading",
+              doc="The upper triangle; zeros below it.")  # fmt: skip
 
 
 @public(inplace=True, row=tril_row)
@@ -266,11 +268,11 @@ def _unfold_back(g: Any, p: Any) -> Any:
 # p is (dimension, size, step)
 unfold_row: Op = Op(
     "unfold", _unfold, a=lambda g, n: unfold_back(g, p=(n.p, n.sa)), mode="linear", params=True, view=True,
-    partials=("1 per window",), doc="All windows of one size along a dimension.",
+    partials=("1 per window",), batch="windows", doc="All windows of one size along a dimension.",
 )  # fmt: skip
 unfold_back: Op = Op(
     "unfold_backward", _unfold_back, a=lambda g, n: unfold_row(g, p=n.p[0]), mode="linear", params=True,
-    symbol="unfoldᵀ", partials=("1",), doc="The sum of windows at their places.",
+    symbol="unfoldᵀ", partials=("1",), batch="windows_back", doc="The sum of windows at their places.",
 )  # fmt: skip
 _windows = viewing(unfold_row)
 

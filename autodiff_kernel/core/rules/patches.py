@@ -24,7 +24,7 @@ slice_scatter_row: Op = Op(
     "slice_scatter", _patched, a=lambda g, n: slice_scatter_row(g, 0, p=n.p), b=lambda g, n: getitem(g, p=n.p[1]) + 0,
     mode="joint", params=True, node=lambda p: p[0] + "ScatterBackward0", symbol="[ ]←",
     partials=("0 in the part, else 1", "1 in the part"), latex="{a}_{{[\\,]}} \\gets {b}",
-    doc="The first input with the second one in the place of a part.",
+    batch="written_part", doc="The first input with the second one in the place of a part.",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ diagonal_scatter_row: Op = Op(
     "diagonal_scatter", _on_diagonal, a=lambda g, n: diagonal_scatter_row(g, 0, p=n.p),
     b=lambda g, n: TABLE["diagonal"](g, p=n.p) + 0, mode="joint", params=True, symbol="diag←",
     partials=("0 on the diagonal, else 1", "1 on the diagonal"), latex="\\mathrm{{diag}}({a}) \\gets {b}",
-    doc="The first input with the second one on its diagonal.",
+    batch="written_diagonal", doc="The first input with the second one on its diagonal.",
 )  # fmt: skip
 
 

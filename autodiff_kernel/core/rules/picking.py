@@ -34,7 +34,13 @@ def _pack(*indices: Any) -> Any:
         ) from None
 
 
-pack: Op = Op("pack_index", _pack, symbol="(,)", doc="Several index tensors, broadcast and stacked into one.")
+pack: Op = Op(
+    "pack_index",
+    _pack,
+    symbol="(,)",
+    batch="pack",
+    doc="Several index tensors, broadcast and stacked into one.",
+)
 
 
 def spot(b: Any, pattern: tuple[bool, ...], packed: bool) -> Any:
@@ -74,12 +80,12 @@ def gathered(g: Any, b: Any, p: Any) -> Any:
 index_row: Op = Op(
     "index", chosen, a=lambda g, n: index_back(g, n.b, p=(n.p, n.sa)), reads=("b",), mode="linear", params=True,
     symbol="[ ]", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
-    doc="The elements that an index tensor or a mask chooses.",
+    batch="index", doc="The elements that an index tensor or a mask chooses.",
 )  # fmt: skip
 index_back: Op = Op(
     "index_back", gathered, a=lambda g, n: index_row(g, n.b, p=n.p[0]), reads=("b",), mode="linear", params=True,
     node="IndexPutBackward0", symbol="[ ]ᵀ", partials=("1",),
-    doc="Zeros, with each element added where an index tensor says.",
+    batch="index_back", doc="Zeros, with each element added where an index tensor says.",
 )  # fmt: skip
 
 
@@ -170,7 +176,8 @@ def _kept(g: Any, n: Any) -> Any:
 index_put_row: Op = Op(
     "index_put", _written, a=_kept, b=lambda g, n: index_row(g, n.c, p=n.p[:2]), reads=("c", "c"), mode="joint",
     params=True, spreads=True, symbol="[ ]←", partials=("0 where written, else 1", "1 where written"),
-    latex="{a}_{{{c}}} \\gets {b}", doc="The first tensor with the second one's elements where an index says.",
+    latex="{a}_{{{c}}} \\gets {b}", batch="index_put",
+    doc="The first tensor with the second one's elements where an index says.",
 )  # fmt: skip
 
 
@@ -229,7 +236,7 @@ def along(dim: int) -> tuple[tuple[bool, ...], bool]:
 index_select_row: Op = Op(
     "index_select", lambda a, b, p: a.take(b, p), a=lambda g, n: index_back(g, n.b, p=(along(n.p), n.sa)), reads=("b",),
     mode="linear", params=True, symbol="[ ]", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
-    doc="The parts along a dimension that an index tensor chooses.",
+    batch="select", doc="The parts along a dimension that an index tensor chooses.",
 )  # fmt: skip
 
 
@@ -250,7 +257,7 @@ def _index_added(g: Any, n: Any) -> Any:
 index_add_row: Op = Op(
     "index_add", _index_add, a=lambda g, n: g, b=_index_added, reads=("", "c"), mode="joint", params=True,
     symbol="[ ]+=", partials=("1", "alpha where chosen"), latex="{a}_{{{c}}} \\mathrel{{+}}= {b}",
-    doc="The first input, with the second one's parts added where an index says.",
+    batch="add_parts", doc="The first input, with the second one's parts added where an index says.",
 )  # fmt: skip
 
 
@@ -267,7 +274,8 @@ def _not_copied(g: Any, n: Any) -> Any:
 index_copy_row: Op = Op(
     "index_copy", _index_copy, a=_not_copied, b=lambda g, n: index_select_row(g, n.c, p=n.p), reads=("c", "c"),
     mode="joint", params=True, symbol="[ ]←", partials=("0 where written, else 1", "1 where written"),
-    latex="{a}_{{{c}}} \\gets {b}", doc="The first input, with the second one's parts where an index says.",
+    latex="{a}_{{{c}}} \\gets {b}", batch="add_parts",
+    doc="The first input, with the second one's parts where an index says.",
 )  # fmt: skip
 
 
@@ -423,7 +431,9 @@ def _marks(c: Any, p: Any) -> Any:
 
 
 # p is (size of the dimension, how many dimensions follow it)
-marks: Op = Op("index_marks", _marks, params=True, doc="A mask that is True where an index says.")
+marks: Op = Op(
+    "index_marks", _marks, params=True, batch="marks", doc="A mask that is True where an index says."
+)
 
 
 @public(inplace=True)
@@ -462,7 +472,8 @@ def _taken(g: Any, n: Any) -> Any:
 
 take_row: Op = Op(
     "take", lambda a, b: a.take(b), a=_taken, reads=("b",), mode="linear", symbol="[ ]",
-    partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}", doc="Elements by their number in the flattened tensor.",
+    partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}", batch="take",
+    doc="Elements by their number in the flattened tensor.",
 )  # fmt: skip
 
 
@@ -482,7 +493,7 @@ put_row: Op = Op(
     "put", _put, a=lambda g, n: g if n.p else put_row(g, 0, n.c, p=False),
     b=lambda g, n: TABLE["reshape"](take_row(g, n.c), p=n.sb), reads=("c", "c"), mode="joint", params=True,
     symbol="[ ]←", partials=("0 where written, else 1", "1 where written"), latex="{a}_{{{c}}} \\gets {b}",
-    doc="The first input, with the second one's elements where an index into the flattened tensor says.",
+    batch="put", doc="The first input, with the second one's elements where an index into the flattened tensor says.",
 )  # fmt: skip
 
 

@@ -108,17 +108,18 @@ def adjoint(a: Any) -> Any:
 
 mm: Op = Op(
     "mm", _mm, a=lambda g, n: mm_nt(g, n.b), b=lambda g, n: mm_tn(n.a, g), reads=("b", "a"), mode="linear", symbol="@",
-    partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}", doc="The product of two matrices.",
+    partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}", batch="ij,jk->ik",
+    doc="The product of two matrices.",
 )  # fmt: skip
 mm_nt: Op = Op(
     "mm_nt", lambda a, b: a.dot(adjoint(b)), a=lambda g, n: mm(g, n.b), b=lambda g, n: mm_tn(g, n.a), reads=("b", "a"),
     mode="linear", node="MmBackward0", symbol="@ᵀ", partials=("{b} from the right", "{a} from the right of gᵀ"),
-    latex="{a} {b}^T", doc="The product of a matrix and a transposed one.",
+    latex="{a} {b}^T", batch="ij,kj*->ik", doc="The product of a matrix and a transposed one.",
 )  # fmt: skip
 mm_tn: Op = Op(
     "mm_tn", lambda a, b: adjoint(a).dot(b), a=lambda g, n: mm_nt(n.b, g), b=lambda g, n: mm(n.a, g), reads=("b", "a"),
     mode="linear", node="MmBackward0", symbol="ᵀ@", partials=("{b} from the left of gᵀ", "{a} from the left"),
-    latex="{a}^T {b}", doc="The product of a transposed matrix and a matrix.",
+    latex="{a}^T {b}", batch="ji*,jk->ik", doc="The product of a transposed matrix and a matrix.",
 )  # fmt: skip
 
 
@@ -148,18 +149,18 @@ def _dtype(raw: Any) -> Any:
 mv: Op = Op(
     "mv", _mv, a=lambda g, n: outer_row(g, n.b), b=lambda g, n: mv_t(n.a, g), reads=("b", "a"), mode="linear",
     symbol="@", partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
-    doc="The product of a matrix and a vector.",
+    batch="ij,j->i", doc="The product of a matrix and a vector.",
 )  # fmt: skip
 mv_t: Op = Op(
     "mv_t", lambda a, b: adjoint(a).dot(b), a=lambda g, n: outer_row(n.b, g), b=lambda g, n: mv(n.a, g),
     reads=("b", "a"), mode="linear", node="MvBackward0", symbol="ᵀ@", partials=("{b} from the left of gᵀ", "{a}"),
-    latex="{a}^T {b}", doc="The product of a transposed matrix and a vector.",
+    latex="{a}^T {b}", batch="ji*,j->i", doc="The product of a transposed matrix and a vector.",
 )  # fmt: skip
 outer_row: Op = Op(
     "outer", lambda a, b: a.reshape((-1, 1)) * (b.conj() if b.dtype.kind == "c" else b), a=lambda g, n: mv(g, n.b),
     b=lambda g, n: mv_t(g, n.a), reads=("b", "a"), mode="linear", node="MulBackward0", symbol="⊗",
     partials=("{b} from the right", "{a} from the left"), latex="{a} {b}^T",
-    doc="All products of an element of the first vector with one of the second.",
+    batch="i,j*->ij", doc="All products of an element of the first vector with one of the second.",
 )  # fmt: skip
 
 
@@ -184,12 +185,12 @@ def _dot(a: Any, b: Any) -> Any:
 dot_row: Op = Op(
     "dot", _dot, a=lambda g, n: g * conj(n.b), b=lambda g, n: g * conj(n.a), reads=("b", "a"), mode="linear",
     symbol="·", partials=("{b}", "{a}"), latex=r"{a} \cdot {b}",
-    doc="The sum of the products of two vectors' elements.",
+    batch="i,i->", doc="The sum of the products of two vectors' elements.",
 )  # fmt: skip
 vdot_row: Op = Op(
     "vdot", lambda a, b: _dot(a.conj() if a.dtype.kind == "c" else a, b), a=lambda g, n: conj(g) * n.b,
     b=lambda g, n: g * n.a, reads=("b", "a"), mode="linear", symbol="·", partials=("{b}", "{a}"),
-    latex=r"\bar{{a}} \cdot {b}", doc="The dot product with the first vector conjugated.",
+    latex=r"\bar{{a}} \cdot {b}", batch="i*,i->", doc="The dot product with the first vector conjugated.",
 )  # fmt: skip
 
 
@@ -242,7 +243,7 @@ FOLDED = "UnsafeViewBackward0"
 matmul_row: Op = Op(
     "matmul", _matmul, a=_first, b=_second, reads=("b", "a"), mode="linear", params=True, node=lambda p: p, symbol="@",
     partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
-    doc="The product of two batches of matrices.",
+    batch="matmul", doc="The product of two batches of matrices.",
 )  # fmt: skip
 _fast_mm, _fast_mv, _fast_dot = [binary(row, floats=True, fwd=ndarray.dot) for row in (mm, mv, dot_row)]
 _fast_matmul = pairing(matmul_row)
@@ -483,12 +484,12 @@ def _linear_tangent(ts: Any, n: Any) -> Any:
 linear_row: Op = Op(
     "linear", _linear, _to_input, _to_weight, _to_bias, reads=("b", "a", ""), jvp=_linear_tangent, params=True,
     node=lambda p: p, symbol="x@Wᵀ+b", partials=("{b} from the right", "{a} from the right of gᵀ", "1"),
-    latex="{a} {b}^T + {c}", doc="A linear layer: the product with the transposed weight, plus the bias.",
+    latex="{a} {b}^T + {c}", batch="linear", doc="A linear layer: the product with the transposed weight, plus the bias.",
 )  # fmt: skip
 linear_plain: Op = Op(
     "linear_no_bias", _linear_plain, _to_input, _to_weight, reads=("b", "a"), mode="linear", params=True,
     node=lambda p: p, symbol="x@Wᵀ", partials=("{b} from the right", "{a} from the right of gᵀ"), latex="{a} {b}^T",
-    doc="A linear layer without bias: the product with the transposed weight.",
+    batch="linear", doc="A linear layer without bias: the product with the transposed weight.",
 )  # fmt: skip
 
 

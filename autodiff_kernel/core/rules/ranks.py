@@ -59,12 +59,13 @@ nanmedian_row = Op("nanmedian", _of_all(True), a=share_back(True), reads=("ay",)
                    partials=SHARE, doc="The middle element of those that are not nan.")  # fmt: skip
 median_dim_row = Op(
     "median_dim", in_order(_along(False)), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
-    node="MedianBackward1", symbol="median", partials=("1 at the index, else 0",), doc="The middle along a dimension.",
+    node="MedianBackward1", symbol="median", partials=("1 at the index, else 0",), batch="along",
+    doc="The middle along a dimension.",
 )  # fmt: skip
 nanmedian_dim_row = Op(
     "nanmedian_dim", in_order(_along(True)), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
     node="NanmedianBackward1", symbol="nanmedian", partials=("1 at the index, else 0",),
-    doc="The middle along a dimension of those that are not nan.",
+    batch="along", doc="The middle along a dimension of those that are not nan.",
 )  # fmt: skip
 
 
@@ -88,7 +89,7 @@ def _mode(a: Any, p: Any) -> Any:
 
 mode_row = Op(
     "mode", in_order(_mode), a=picked_back, reads=("y",), jvp=picked_tangent, params=True, outputs=True,
-    partials=("1 at the index, else 0",), doc="The most frequent element along a dimension.",
+    partials=("1 at the index, else 0",), batch="along", doc="The most frequent element along a dimension.",
 )  # fmt: skip
 _median_type, _mode_type = return_type("median", "values indices"), return_type("mode", "values indices")
 _nanmedian_type = return_type("nanmedian", "values indices")

@@ -88,12 +88,12 @@ def _mean(a: Any, p: Any) -> Any:
 sum_row = Op(
     "sum", _sum, a=lambda g, n: restretch(g, n.sa, n.p), mode="linear", params=True,
     node=lambda p: "SumBackward0" if p[0] is None else "SumBackward1", symbol="Σ", partials=("1",),
-    latex=r"\sum {a}", doc="The sum of the elements, of all or along dimensions.",
+    latex=r"\sum {a}", batch="reduction", doc="The sum of the elements, of all or along dimensions.",
 )  # fmt: skip
 mean_row = Op(
     "mean", _mean, a=lambda g, n: restretch(g / count(n.sa, n.p[0]), n.sa, n.p), mode="linear",
     params=True, node=lambda p: "MeanBackward0" if p[0] is None else "MeanBackward1", partials=("1/count",),
-    latex=r"\overline{{{a}}}", doc="The mean of the elements, of all or along dimensions.",
+    latex=r"\overline{{{a}}}", batch="reduction", doc="The mean of the elements, of all or along dimensions.",
 )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def _prod_tangent(ts: Any, n: Any) -> Any:
 prod_row = Op(
     "prod", in_order(_prod), a=_prod_back, reads=("ay",), jvp=_prod_tangent, params=True,
     node=lambda p: "ProdBackward0" if p[0] is None else "ProdBackward1", symbol="Π", partials=("{y}/{a}",),
-    latex=r"\prod {a}", doc="The product of the elements, of all or along a dimension.",
+    latex=r"\prod {a}", batch="reduction", doc="The product of the elements, of all or along a dimension.",
 )  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def is_number(a: Any) -> Any:
 nansum_row = Op(
     "nansum", in_order(lambda a, p: total(without_nan(a), *p)), a=lambda g, n: restretch(g, n.sa, n.p) * is_number(n.a),
     reads=("a",), jvp=lambda ts, n: sum_row(ts[0] * is_number(n.a), p=n.p), params=True, symbol="Σ",
-    partials=("0 where nan, else 1",), latex=r"\sum {a}", doc="The sum of the elements that are not nan.",
+    partials=("0 where nan, else 1",), latex=r"\sum {a}", batch="reduction", doc="The sum of the elements that are not nan.",
 )  # fmt: skip
 
 
@@ -170,10 +170,24 @@ def _truth(method: str) -> Any:
     return fwd
 
 
-all_row = Op("all", in_order(_truth("all")), params=True, symbol="∀", doc="Whether all elements are true.")
-any_row = Op("any", in_order(_truth("any")), params=True, symbol="∃", doc="Whether an element is true.")
+all_row = Op(
+    "all",
+    in_order(_truth("all")),
+    params=True,
+    symbol="∀",
+    batch="reduction",
+    doc="Whether all elements are true.",
+)
+any_row = Op(
+    "any",
+    in_order(_truth("any")),
+    params=True,
+    symbol="∃",
+    batch="reduction",
+    doc="Whether an element is true.",
+)
 nonzero_count = Op("count_nonzero", in_order(lambda a, p: (a != 0).sum(axis=p, dtype=np.int64)), params=True,
-                   doc="How many elements are not 0.")  # fmt: skip
+                   batch="count", doc="How many elements are not 0.")  # fmt: skip
 _sums, _means, _products, _nansums = map(plain, (sum_row, mean_row, prod_row, nansum_row))
 _alls, _anys, _counts = map(plain, (all_row, any_row, nonzero_count))
 

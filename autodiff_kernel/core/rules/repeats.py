@@ -29,7 +29,7 @@ def _repeat_back(g: Any, n: Any) -> Any:
 
 repeat_row: Op = Op(
     "repeat", lambda a, p: np.tile(a, p), a=_repeat_back, mode="linear", params=True, partials=("1 per copy",),
-    doc="The whole tensor several times along each dimension.",
+    batch="repeat", doc="The whole tensor several times along each dimension.",
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def _interleave_back(g: Any, n: Any) -> Any:
 # p is (how often, dimension)
 interleave_row: Op = Op(
     "repeat_interleave", lambda a, p: np.repeat(a, p[0], p[1]), a=_interleave_back, mode="linear", params=True,
-    node="ViewBackward0", partials=("1 per copy",), doc="Each element several times in a row.",
+    node="ViewBackward0", partials=("1 per copy",), batch="parts", doc="Each element several times in a row.",
 )  # fmt: skip
 _repeat, _interleave = plain(repeat_row), plain(interleave_row)
 
@@ -176,7 +176,8 @@ FUNCTIONS["repeat_interleave"] = repeat_interleave
 # ------------------------------------------------------------------------------------------------ flip, roll, rot90
 flip_row: Op = Op(
     "flip", lambda a, p: np.flip(a, p).copy("K") if a.ndim and p else a.copy(), a=lambda g, n: flip_row(g, p=n.p),
-    mode="linear", params=True, partials=("1, turned back",), doc="The elements in reverse order along dimensions.",
+    mode="linear", params=True, partials=("1, turned back",), batch="dims",
+    doc="The elements in reverse order along dimensions.",
 )  # fmt: skip
 
 
@@ -188,7 +189,8 @@ def _roll(a: Any, p: Any) -> Any:
 # p is (shifts, dims); dims None rolls the flattened tensor
 roll_row: Op = Op(
     "roll", _roll, a=lambda g, n: roll_row(g, p=(tuple(-s for s in n.p[0]), n.p[1])), mode="linear", params=True,
-    partials=("1, rolled back",), doc="The elements shifted along dimensions, those at the end coming back in front.",
+    partials=("1, rolled back",), batch="turn",
+    doc="The elements shifted along dimensions, those at the end coming back in front.",
 )  # fmt: skip
 
 
@@ -203,7 +205,7 @@ def _rot90(a: Any, p: Any) -> Any:
 
 rot90_row: Op = Op(
     "rot90", _rot90, a=lambda g, n: rot90_row(g, p=(-n.p[0] % 4, n.p[1])), mode="linear", params=True,
-    partials=("1, turned back",), doc="The plane of two dimensions turned by quarter turns.",
+    partials=("1, turned back",), batch="turn", doc="The plane of two dimensions turned by quarter turns.",
 )  # fmt: skip
 _flip, _roll_call, _rot90_call = plain(flip_row), plain(roll_row), plain(rot90_row)
 

@@ -86,7 +86,9 @@ for _name, _fwd, _doc, _output in (
     ("signbit", _signbit, "Whether the sign bit of each element is set.", "[False, False, False]"),
 ):
     unary_names(
-        Op(_name, _fwd, doc=_doc), example=f">>> torch.{_name}({_INF})\ntensor({_output})", inplace=False
+        Op(_name, _fwd, batch="elementwise", doc=_doc),
+        example=f">>> torch.{_name}({_INF})\ntensor({_output})",
+        inplace=False,
     )
 
 

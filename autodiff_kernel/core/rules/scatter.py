@@ -112,12 +112,12 @@ def source_part(g: Any, n: Any) -> Any:
 gather_row: Op = Op(
     "gather", _gather, a=lambda g, n: gather_back(g, n.b, p=(n.p, n.sa)), reads=("b",), mode="linear", params=True,
     symbol="gather", partials=("1 where chosen, else 0",), latex="{a}_{{{b}}}",
-    doc="For each place of the index, the element of the input at that index along a dimension.",
+    batch="gather", doc="For each place of the index, the element of the input at that index along a dimension.",
 )  # fmt: skip
 gather_back: Op = Op(
     "gather_backward", _gather_back, a=lambda g, n: gather_row(g, n.b, p=n.p[0]), reads=("b",), mode="linear",
     params=True, symbol="scatter +=", partials=("1 where chosen",),
-    doc="Zeros, with each element added at its index along a dimension.",
+    batch="gather_back", doc="Zeros, with each element added at its index along a dimension.",
 )  # fmt: skip
 # p is (dimension, whether the source is a number)
 scatter_row: Op = Op(
@@ -125,13 +125,13 @@ scatter_row: Op = Op(
     b=lambda g, n: source_part(gather_row(g, n.c, p=n.p[0]), n), reads=("c", "c"), mode="joint", params=True,
     node=lambda p: "ScatterBackward1" if p[1] else "ScatterBackward0", symbol="scatter",
     partials=("0 where written, else 1", "1 where written"), latex="{a}_{{{c}}} \\gets {b}",
-    doc="The first input, with the second one's elements at the index along a dimension.",
+    batch="scatter", doc="The first input, with the second one's elements at the index along a dimension.",
 )  # fmt: skip
 scatter_add_row: Op = Op(
     "scatter_add", _scatter_add, a=lambda g, n: g,
     b=lambda g, n: source_part(gather_row(g, n.c, p=n.p), n), reads=("", "c"), mode="joint", params=True,
     symbol="scatter +=", partials=("1", "1"), latex="{a}_{{{c}}} \\mathrel{{+}}= {b}",
-    doc="The first input, with the second one's elements added at the index along a dimension.",
+    batch="scatter", doc="The first input, with the second one's elements added at the index along a dimension.",
 )  # fmt: skip
 
 
@@ -360,7 +360,12 @@ def _hot_rows(a: Any, p: int) -> Any:
 
 
 one_hot_row: Op = Op(
-    "one_hot", _hot_rows, params=True, symbol="1-hot", doc="Numbers of classes as rows with a single 1."
+    "one_hot",
+    _hot_rows,
+    params=True,
+    symbol="1-hot",
+    batch="leading",
+    doc="Numbers of classes as rows with a single 1.",
 )
 
 

@@ -104,7 +104,11 @@ def _mean_counts(g: Any, c: Any, p: Any) -> Any:
 
 
 counts_row: Op = Op(
-    "scatter_counts", _mean_counts, params=True, doc="How many elements meet at each place of a scatter."
+    "scatter_counts",
+    _mean_counts,
+    params=True,
+    batch="counts",
+    doc="How many elements meet at each place of a scatter.",
 )
 
 
@@ -183,7 +187,7 @@ def _tangent(rules: tuple[Any, Any]) -> Any:
 def _row(kind: str, a: Any, b: Any, reads: tuple[str, str], **more: Any) -> Op:
     return Op(
         f"scatter_reduce_{kind}", reducer(kind), a=a, b=b, reads=reads, params=True, node="ScatterReduceBackward0",
-        symbol=f"scatter {kind}", **more,
+        symbol=f"scatter {kind}", batch="scatter", **more,
     )  # fmt: skip
 
 

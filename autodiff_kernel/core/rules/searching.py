@@ -33,7 +33,12 @@ def _search(a: Any, b: Any, p: Any) -> Any:
 
 
 search_row: Op = Op(
-    "searchsorted", _search, params=True, symbol="bin", doc="Where values would go into sorted ones."
+    "searchsorted",
+    _search,
+    params=True,
+    symbol="bin",
+    batch="search",
+    doc="Where values would go into sorted ones.",
 )
 
 

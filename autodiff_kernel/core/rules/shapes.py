@@ -39,25 +39,26 @@ class Reshape(Op):
 
 reshape: Reshape = Reshape(
     "reshape", lambda a, p: a.reshape(p), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True, view=True,
-    node="ViewBackward0", partials=("1",), latex="{a}", doc="The same elements in another shape.",
+    node="ViewBackward0", partials=("1",), latex="{a}", batch="size", doc="The same elements in another shape.",
 )  # fmt: skip
 unsafe_view: Op = Op(
     "unsafe_view", lambda a, p: a.reshape(p), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True,
-    symbol="reshape", partials=("1",), latex="{a}", doc="A fresh copy in another shape, which nobody else holds.",
+    symbol="reshape", partials=("1",), latex="{a}", batch="size",
+    doc="A fresh copy in another shape, which nobody else holds.",
 )  # fmt: skip
 # p is a memory format, or None for row-major order
 contiguous_row: Op = Op(
     "contiguous", formats.copied, a=lambda g, n: g, mode="linear", params=True, node="CloneBackward0", symbol="copy",
-    partials=("1",), latex="{a}", doc="A copy whose elements lie in row-major order.",
+    partials=("1",), latex="{a}", batch="layout", doc="A copy whose elements lie in row-major order.",
 )  # fmt: skip
 unsqueeze_row: Op = Op(
     "unsqueeze", lambda a, p: a.reshape((*a.shape[:p], 1, *a.shape[p:])), a=lambda g, n: reshape(g, p=n.sa),
-    mode="linear", params=True, view=True, partials=("1",), latex="{a}", doc="A new dimension of size 1.",
+    mode="linear", params=True, view=True, partials=("1",), latex="{a}", batch="insert", doc="A new dimension of size 1.",
 )  # fmt: skip
 # p is (the dimensions to drop, whether none, one or several were named)
 squeeze_row: Op = Op(
     "squeeze", lambda a, p: a.squeeze(p[0]), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True, view=True,
-    node=lambda p: f"SqueezeBackward{p[1]}", partials=("1",), latex="{a}", doc="Without dimensions of size 1.",
+    node=lambda p: f"SqueezeBackward{p[1]}", partials=("1",), latex="{a}", batch="drop", doc="Without dimensions of size 1.",
 )  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def _expand(a: Any, p: Any) -> Any:
 
 expand_row: Op = Op(
     "expand", _expand, a=lambda g, n: unbroadcast(g, n.sa), mode="linear", params=True, view=True, partials=("1",),
-    latex="{a}", doc="Dimensions of size 1 repeated, without copying.",
+    latex="{a}", batch="stretch", doc="Dimensions of size 1 repeated, without copying.",
 )  # fmt: skip
 _reshape, _unsqueeze, _squeeze, _expanded = map(viewing, (reshape, unsqueeze_row, squeeze_row, expand_row))
 _unsafe_view = plain(unsafe_view)

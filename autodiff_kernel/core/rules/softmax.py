@@ -50,7 +50,7 @@ def _softmax_rule(g: Any, n: Any) -> Any:
 softmax_row = Op(
     "softmax", _softmax, _softmax_rule, reads=("y",), jvp=lambda ts, n: _softmax_rule(ts[0], n), params=True,
     partials=("{y}·(g − Σ g·{y})",), latex=r"\text{{softmax}}({a})",
-    doc="exp(x) divided by its sum along a dimension.",
+    batch="along", doc="exp(x) divided by its sum along a dimension.",
 )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ log_softmax_row = Op(
     "log_softmax", _log_softmax, lambda g, n: g - exp(n.y) * total(g, (n.p,) if n.sy else None), reads=("y",),
     jvp=lambda ts, n: ts[0] - total(ts[0] * exp(n.y), (n.p,) if n.sy else None), params=True,
     partials=("g − exp({y})·Σ g",), latex=r"\log \text{{softmax}}({a})",
-    doc="The logarithm of softmax along a dimension.",
+    batch="along", doc="The logarithm of softmax along a dimension.",
 )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _logsumexp_jvp(ts: Any, n: Any) -> Any:
 logsumexp_row = Op(
     "logsumexp", _logsumexp, lambda g, n: restretch(g, n.sa, n.p) * conj(exp(n.a - restretch(n.y, n.sa, n.p))),
     reads=("ay",), jvp=_logsumexp_jvp, params=True, types="float", symbol="log Σ exp", partials=("exp({a} − {y})",),
-    latex=r"\log \sum e^{{{a}}}", doc="The logarithm of the sum of exp(x) along dimensions.",
+    latex=r"\log \sum e^{{{a}}}", batch="reduction", doc="The logarithm of the sum of exp(x) along dimensions.",
 )  # fmt: skip
 
 

@@ -106,17 +106,17 @@ def _kth_tangent(ts: Any, n: Any) -> Any:
 sort_row: Op = Op(
     "sort", _sort, a=_back, reads=("y",), jvp=_tangent, params=True, outputs=True, symbol="sort",
     partials=("1 at the index it came from",), latex=r"\mathrm{{sort}}({a})",
-    doc="The elements in order along a dimension, and the indices they had.",
+    batch="along", doc="The elements in order along a dimension, and the indices they had.",
 )  # fmt: skip
 topk_row: Op = Op(
     "topk", _top, a=_back, reads=("y",), jvp=_tangent, params=True, outputs=True, symbol="topk",
     partials=("1 at the index it came from",), latex=r"\mathrm{{topk}}({a})",
-    doc="The k largest (or smallest) elements along a dimension, and their indices.",
+    batch="along", doc="The k largest (or smallest) elements along a dimension, and their indices.",
 )  # fmt: skip
 kthvalue_row: Op = Op(
     "kthvalue", _kth, a=_kth_back, reads=("y",), jvp=_kth_tangent, params=True, outputs=True, symbol="kthvalue",
     partials=("1 at the index it came from",), latex=r"{a}_{{(k)}}",
-    doc="The k-th smallest element along a dimension, and its index.",
+    batch="along", doc="The k-th smallest element along a dimension, and its index.",
 )  # fmt: skip
 
 

@@ -128,7 +128,7 @@ def _qr_tangent(ts: Any, n: Any) -> Any:
 qr_row: Op = Op(
     "linalg_qr", _qr, a=_qr_rule, reads=("y",), jvp=_qr_tangent, params=True, outputs=True, symbol="QR",
     partials=("(gQ + Q copyltu(R gRᵀ − gQᵀ Q)) R⁻ᵀ",), latex=r"\mathrm{{QR}}({a})",
-    doc="An orthogonal matrix and an upper triangle whose product is the input.",
+    batch="leading", doc="An orthogonal matrix and an upper triangle whose product is the input.",
 )  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def _eigh_tangent(ts: Any, n: Any) -> Any:
 eigh_row: Op = Op(
     "linalg_eigh", _eigh, a=_eigh_rule, reads=("y",), jvp=_eigh_tangent, params=True, outputs=True, symbol="eigh",
     partials=("V(diag(gλ) + (Vᵀ gV)/(λj − λi))Vᵀ",), latex=r"\mathrm{{eigh}}({a})",
-    doc="Eigenvalues and orthonormal eigenvectors of a symmetric matrix.",
+    batch="leading", doc="Eigenvalues and orthonormal eigenvectors of a symmetric matrix.",
 )  # fmt: skip
 
 
@@ -295,7 +295,8 @@ def _eig_tangent(ts: Any, n: Any) -> Any:
 # p: whether the input is real
 eig_row: Op = Op(
     "linalg_eig", _eig, a=_eig_rule, reads=("y",), jvp=_eig_tangent, params=True, outputs=True, symbol="eig",
-    partials=("V⁻ᵀ diag(gλ) Vᵀ + …",), latex=r"\mathrm{{eig}}({a})", doc="Eigenvalues and eigenvectors of a matrix.",
+    partials=("V⁻ᵀ diag(gλ) Vᵀ + …",), latex=r"\mathrm{{eig}}({a})", batch="leading",
+    doc="Eigenvalues and eigenvectors of a matrix.",
 )  # fmt: skip
 
 
@@ -383,7 +384,7 @@ def _svd_tangent(ts: Any, n: Any) -> Any:
 svd_row: Op = Op(
     "linalg_svd", _svd, a=_svd_rule, reads=("y",), jvp=_svd_tangent, params=True, outputs=True, symbol="SVD",
     partials=("U(skew(Uᵀ gU)/E·S + S·skew(Vᵀ gV)/E + diag(gS))Vᵀ",), latex=r"\mathrm{{svd}}({a})",
-    doc="Orthonormal columns, singular values and orthonormal rows whose product is the input.",
+    batch="leading", doc="Orthonormal columns, singular values and orthonormal rows whose product is the input.",
 )  # fmt: skip
 
 

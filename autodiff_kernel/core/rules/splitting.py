@@ -48,7 +48,7 @@ def filled(g: list[Any], shapes: Any) -> list[Any]:
 split_row = Op(
     "split", _split, a=_parts_back, mode="linear", params=True, outputs=True, view=True,
     node=lambda p: "SplitWithSizesBackward0" if p[2] else "SplitBackward0", partials=("1 in the part",),
-    doc="Parts of a tensor, one behind the other along a dimension.",
+    batch="parts", doc="Parts of a tensor, one behind the other along a dimension.",
 )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def _unbind(a: Any, p: Any) -> Any:
 unbind_row = Op(
     "unbind", _unbind,
     a=lambda g, n: stack_row(*filled(g, n.sy), p=n.p), mode="linear", params=True, outputs=True, view=True,
-    partials=("1 in the part",), doc="The slices of a tensor along a dimension.",
+    partials=("1 in the part",), batch="along", doc="The slices of a tensor along a dimension.",
 )  # fmt: skip
 
 

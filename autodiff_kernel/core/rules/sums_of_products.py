@@ -34,7 +34,14 @@ def scaled(x: Any, factor: Any) -> Any:
 
 
 def _sum_row(
-    name: str, product: Any, again: Any, second: Any, third: Any, partials: tuple[str, str], doc: str
+    name: str,
+    product: Any,
+    again: Any,
+    second: Any,
+    third: Any,
+    partials: tuple[str, str],
+    doc: str,
+    batch: str,
 ) -> Op:
     """The row of beta·a + alpha·product(b, c); p is (beta, alpha).
 
@@ -64,22 +71,22 @@ def _sum_row(
     return Op(
         name, fwd, lambda g, n: unbroadcast(scaled(g, n.p[0]), n.sa), lambda g, n: second(scaled(g, n.p[1]), n),
         lambda g, n: third(scaled(g, n.p[1]), n), reads=("", "c", "b"), jvp=jvp, params=True, symbol="+@",
-        partials=("β", *partials), latex=r"\beta {a} + \alpha {b} {c}", doc=doc,
+        partials=("β", *partials), latex=r"\beta {a} + \alpha {b} {c}", batch=batch, doc=doc,
     )  # fmt: skip
 
 
 addmm_row = _sum_row(
     "addmm", _mm, mm, lambda g, n: mm_nt(g, n.c), lambda g, n: mm_tn(n.b, g),
-    ("α{c}ᵀ from the right", "α{b}ᵀ from the left"), "A tensor plus the product of two matrices.",
+    ("α{c}ᵀ from the right", "α{b}ᵀ from the left"), "A tensor plus the product of two matrices.", "+ij,jk->ik",
 )  # fmt: skip
 addmv_row = _sum_row(
     "addmv", _mv, mv, lambda g, n: outer_row(g, n.c), lambda g, n: mv_t(n.b, g),
-    ("α{c}ᵀ from the right", "α{b}ᵀ from the left"), "A tensor plus the product of a matrix and a vector.",
+    ("α{c}ᵀ from the right", "α{b}ᵀ from the left"), "A tensor plus the product of a matrix and a vector.", "+ij,j->i",
 )  # fmt: skip
 addr_row = _sum_row(
     "addr", lambda b, c: b.reshape((-1, 1)) * c, lambda b, c: outer_row(b, conj(c)), lambda g, n: mv(g, conj(n.c)),
     lambda g, n: conj(mv_t(g, n.b)), ("α{c} from the right", "α{b} from the left"),
-    "A tensor plus the outer product of two vectors.",
+    "A tensor plus the outer product of two vectors.", "+i,j->ij",
 )  # fmt: skip
 
 
@@ -99,12 +106,12 @@ def _every(g: Any, n: Any) -> Any:
 baddbmm_row = _sum_row(
     "baddbmm", _bmm, _bmm, lambda g, n: matmul_row(g, turned(n.c, 3), p=BMM),
     lambda g, n: matmul_row(turned(n.b, 3), g, p=BMM), ("α{c}ᵀ from the right", "α{b}ᵀ from the left"),
-    "A tensor plus the products of two batches of matrices.",
+    "A tensor plus the products of two batches of matrices.", "+bij,bjk->bik",
 )  # fmt: skip
 addbmm_row = _sum_row(
     "addbmm", _summed, _summed, lambda g, n: matmul_row(_every(g, n), turned(n.c, 3), p=BMM),
     lambda g, n: matmul_row(turned(n.b, 3), _every(g, n), p=BMM), ("α{c}ᵀ from the right", "α{b}ᵀ from the left"),
-    "A tensor plus the sum of the products of two batches of matrices.",
+    "A tensor plus the sum of the products of two batches of matrices.", "+bij,bjk->ik",
 )  # fmt: skip
 
 

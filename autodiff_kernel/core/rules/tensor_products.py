@@ -154,7 +154,7 @@ cross_row: Op = Op(
     "linalg_cross", _cross, a=lambda g, n: unbroadcast(conj(cross_row(conj(n.b), g, p=n.p)), n.sa),
     b=lambda g, n: unbroadcast(conj(cross_row(g, conj(n.a), p=n.p)), n.sb), reads=("b", "a"), mode="linear",
     params=True, symbol="×", partials=("{b} ×", "× {a}"), latex=r"{a} \times {b}",
-    doc="The cross product of vectors in space.",
+    batch="elementwise", doc="The cross product of vectors in space.",
 )  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def _trace_back(g: Any, n: Any) -> Any:
 
 trace_row: Op = Op(
     "trace", _trace, a=_trace_back, mode="linear", params=True, symbol="tr", partials=("the unit matrix",),
-    latex=r"\mathrm{{tr}}({a})", doc="The sum of the diagonal of a matrix.",
+    latex=r"\mathrm{{tr}}({a})", batch="trace", doc="The sum of the diagonal of a matrix.",
 )  # fmt: skip
 
 

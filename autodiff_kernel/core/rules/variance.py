@@ -81,20 +81,21 @@ def _pair(root: bool) -> Any:
 var_row = Op(
     "var", in_order(_var), a=_var_back, reads=("a",), jvp=_var_tangent, params=True, symbol="Var",
     partials=("2({a} − mean)/(count − correction)",), latex=r"\operatorname{{Var}} {a}",
-    doc="The mean square distance from the mean.",
+    batch="reduction", doc="The mean square distance from the mean.",
 )  # fmt: skip
 std_row = Op(
     "std", in_order(lambda a, p: np.sqrt(_var(a, p))), a=lambda g, n: _var_back(g * half_of(n.y), n), reads=("ay",),
     jvp=lambda ts, n: _var_tangent(ts, n) * half_of(n.y), params=True, symbol="σ",
-    partials=("({a} − mean)/({y}·(count − correction))",), latex=r"\sigma({a})", doc="The root of the variance.",
+    partials=("({a} − mean)/({y}·(count − correction))",), latex=r"\sigma({a})", batch="reduction",
+    doc="The root of the variance.",
 )  # fmt: skip
 var_mean_row = Op(
     "var_mean", in_order(_pair(False)), a=_pair_back(False), reads=("a",), jvp=_pair_tangent(False), params=True,
-    outputs=True, doc="The variance and the mean.",
+    outputs=True, batch="reduction", doc="The variance and the mean.",
 )  # fmt: skip
 std_mean_row = Op(
     "std_mean", in_order(_pair(True)), a=_pair_back(True), reads=("ay",), jvp=_pair_tangent(True), params=True, outputs=True,
-    doc="The standard deviation and the mean.",
+    batch="reduction", doc="The standard deviation and the mean.",
 )  # fmt: skip
 _vars, _stds = plain(var_row), plain(std_row)
 

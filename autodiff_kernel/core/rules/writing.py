@@ -45,17 +45,18 @@ def _recast(g: Any, n: Any) -> Any:
 # p is None, or (the second input's dtype, the first's) where they differ
 copy_row: Op = Op(
     "copy", lambda a, b, p: stretched(a, b), a=lambda g, n: zero(g), b=_recast, mode="joint", params=True, spreads=True,
-    node="CopyBackwards", symbol="←", partials=("0", "1"), latex="{b}", doc="The tensor overwritten with another.",
+    node="CopyBackwards", symbol="←", partials=("0", "1"), latex="{b}", batch="overwrite",
+    doc="The tensor overwritten with another.",
 )  # fmt: skip
 fill_row: Op = Op(
     "fill", lambda a, b, p: stretched(a, b), a=lambda g, n: zero(g), b=_recast, mode="joint", params=True, spreads=True,
     node="FillBackward3", symbol="←", partials=("0", "1"), latex="{b}",
-    doc="The tensor with every element overwritten by a 0-d tensor.",
+    batch="overwrite", doc="The tensor with every element overwritten by a 0-d tensor.",
 )  # fmt: skip
 fill_number: Op = Op(
     "fill_number", lambda a, b: stretched(a, b), a=lambda g, n: zero(g), jvp=lambda ts, n: zero(ts[0]),
     node="FillBackward2", symbol="←", partials=("0",), latex="{b}",
-    doc="The tensor with every element overwritten by a number.",
+    batch="overwrite", doc="The tensor with every element overwritten by a number.",
 )  # fmt: skip
 
 
