@@ -311,6 +311,8 @@ class Backend:
     def add_at(self, target: Any, index: Any, values: Any) -> None:
         """target[index] += values, adding twice where an index occurs twice."""
         if self.on_cpu:
+            if target.ndim == 1 and isinstance(index, ndarray) and index.ndim > 1:
+                values = np.broadcast_to(values, index.shape)  # np.add.at reads beyond values that are smaller
             np.add.at(target, index, values)
         elif (
             target.dtype == np.int64

@@ -139,10 +139,11 @@ def draw_index_put(accumulate: bool) -> Any:
 
 def ref_index_put(a: Any, b: Any, index: Any, p: Any) -> Any:
     out = a.copy()
+    where = spot(index, p[:2])
     if p[2]:
-        np.add.at(out, spot(index, p[:2]), b)
+        np.add.at(out, where, np.broadcast_to(b, out[where].shape))
     else:
-        out[spot(index, p[:2])] = b
+        out[where] = b
     return out
 
 
