@@ -9,11 +9,22 @@ from ..core.modes import no_grad as no_grad
 from ..core.modes import set_grad_enabled as set_grad_enabled
 from ..core.tensor import Tensor
 from . import forward_ad as forward_ad
+from . import function as function
 from . import functional as functional
 from . import variable as variable
+from .function import Function as Function
 from .variable import Variable as Variable
 
-__all__ = ["Variable", "backward", "enable_grad", "functional", "grad", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "functional",
+    "grad",
+    "no_grad",
+    "set_grad_enabled",
+]
 
 
 def _listed(x: Any) -> list[Any]:

@@ -286,14 +286,20 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
         if indirect
         else "is being modified inplace"
     )
-    if family.made == "several":
-        picked = n is not None and n.op is not None and n.op.picks and n.left is not None
-        op, p = family.chain[-1]
-        p, number = p if op.outputs else (p, 0)  # the view itself may be a view of one of several
-        title = n.left.title if picked else op.node_name(p)  # type: ignore[union-attr]
+    title, number = maker_of(family, n)
+    if family.made == "custom":
         return explain(
             RuntimeError,
-            f"Output {number} of {title.partition('Backward')[0]} is a view and {how}. This view is the output of a "
+            f"Output {number} of {title} is a view and {how}. This view was created inside a custom Function (or because "
+            "an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
+            "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. "
+            "You can fix this by cloning the output of the custom Function.",
+            node=n,
+        )
+    if family.made == "several":
+        return explain(
+            RuntimeError,
+            f"Output {number} of {title} is a view and {how}. This view is the output of a "
             "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
             "You should replace the inplace operation by an out-of-place one.",
             node=n,
@@ -306,6 +312,18 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
         "to be tracked).",
         node=n,
     )
+
+
+def maker_of(family: View, n: Node | None) -> tuple[str, int]:
+    """Which operation made a view, and which of its outputs it is, as errors say it."""
+    picked = n is not None and n.op is not None and n.op.picks and n.left is not None
+    maker: str = getattr(family, "maker", "")
+    if maker:
+        return maker.removesuffix("Backward"), n.p if picked else 0  # type: ignore[union-attr]
+    op, p = family.chain[-1]
+    p, number = p if op.outputs else (p, 0)  # the view itself may be a view of one of several
+    title = n.left.title if picked else op.node_name(p)  # type: ignore[union-attr]
+    return title.partition("Backward")[0], number
 
 
 # ------------------------------------------------------------------------------ new history for a base and its views

@@ -27,16 +27,25 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
     """The error for a saved value that was overwritten: who saved it, who wrote it, and what to write instead."""
     value = getattr(n, letter)
     value = value[i] if letter == "x" else value
-    from .tensor import type_name
-
-    kind = f"[{type_name(value)} {list(np.shape(value))}]"
-    output = f", which is output 0 of {n.title}," if letter == "y" else ""
     role = {"y": "its own output", "x": f"its input {i + 1}"}.get(
         letter, f"its {'first second third'.split()['abc'.find(letter)]} input"
     )
+    return overwritten(
+        n, value, version, called(n.op), role, f"output 0 of {n.title}" if letter == "y" else ""
+    )
+
+
+def overwritten(
+    n: Node | None, value: Any, version: list[Any], saver: str, role: str, output: str
+) -> RuntimeError:
+    """The same in words: `saver` saved `value`, which is `role` to it, and `output` where it is a result."""
+    from .tensor import type_name
+
+    kind = f"[{type_name(value)} {list(np.shape(value))}]"
+    output = output and f", which is {output},"
     lines: list[tuple[str, Any]] = []
-    if n.notes is not None and n.notes.place is not None:
-        lines.append((f"saved by {called(n.op)} in", n.notes.place))
+    if n is not None and n.notes is not None and n.notes.place is not None:
+        lines.append((f"saved by {saver} in", n.notes.place))
     place = places.place_of(version[2])
     lines.append(("changed in", place))
     writer = place.text if place is not None else ""
@@ -44,8 +53,7 @@ def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"{kind}{output} is at version {version[1]}; an earlier version was saved.",
-        f"The gradient rule of {called(n.op)} reads {role}, and that value was overwritten after {called(n.op)} had "
-        "saved it.",
+        f"The gradient rule of {saver} reads {role}, and that value was overwritten after {saver} had saved it.",
         f"make a new tensor instead of changing that one (in {writer!r}, use the form without the underscore and a new "
         f"name), or clone() the value before changing it." if writer else
         "make a new tensor instead of changing that one (the form without the underscore), or clone() it first.",

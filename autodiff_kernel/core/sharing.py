@@ -19,10 +19,12 @@ class View:
 
     chain: (row, parameters) pairs, to be replayed on anything of the base's shape.  made: "grad", or why autograd
     cannot follow the view when it is changed in place: "no_grad" (made under no_grad), "several" (one of several
-    outputs of one operation).
+    outputs of one operation), "custom" (a result of the user's Function `maker`, whose backward a change in place would
+    circumvent).
     """
 
-    __slots__ = ("base", "chain", "made")
+    __slots__ = ("base", "chain", "made", "maker")
+    maker: str  # only set where it is asked for
 
     def __init__(self, base: Any, chain: tuple[Any, ...], made: str) -> None:
         self.base, self.chain, self.made = base, chain, made
