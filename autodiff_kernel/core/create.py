@@ -79,7 +79,7 @@ def tensor(
             t = wrap(raw if kind is list else raw[()])
             t._grad = None
             if modes.watch[0] is not None:
-                modes.watchers["created"]("tensor", t)
+                modes.watchers["created"]("tensor", t, data)
             return t.requires_grad_() if requires_grad else t
     if isinstance(data, Tensor):
         warnings.warn(
@@ -108,7 +108,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         and home_of(device) is devices.CPU
     ):
         return from_numpy(data)
-    return made(to_raw(data, dtype, device))
+    return made(to_raw(data, dtype, device), word="as_tensor", data=data)
 
 
 @export
@@ -162,7 +162,7 @@ def from_numpy(array: Any) -> Tensor:
     t = wrap(array if array.__class__ is ndarray else array.view(ndarray))
     t._grad = None
     if modes.watch[0] is not None:
-        modes.watchers["created"]("from_numpy", t)
+        modes.watchers["created"]("from_numpy", t, array)
     return t
 
 

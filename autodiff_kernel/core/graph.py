@@ -10,8 +10,9 @@ the walk needs no recursion, no sort and no visited set.
 """
 
 import weakref
+from collections import deque
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,25 @@ new = object.__new__
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 
 SMALL = 64  # elements of a value that recording copies
+
+
+class Passed(NamedTuple):
+    """What one rule gave in a backward, if recording was on: it outlives the graph.
+
+    walk: the number of the walk.  event: the operation (see journal.py).  cotangent: what came to its output, None for
+    more than 64 elements.  number: which of its inputs.  gradient: what the rule gave for that.  target: what is
+    known of the input.
+    """
+
+    walk: int
+    event: Any
+    cotangent: Any
+    number: int
+    gradient: Any
+    target: Any
+
+
+PASSED: deque[Passed] = deque(maxlen=4096)  # of the newest walks
 
 
 class Node:

@@ -19,6 +19,7 @@ import numpy as np
 from . import modes, places, scopes
 from .device import CPU, device_of
 from .graph import Node, Notes, new, small
+from .sharing import View
 from .tensor import Parameter, Tensor
 
 ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
@@ -39,7 +40,7 @@ class Event(NamedTuple):
     instruction.  inputs: the events of the inputs, and what was no tensor as it is.  result: weak reference to the
     tensor (a tuple of them for several).  value, shape, dtype, device: of the result; value is None for more than 64
     elements.  off: where gradients were switched off (True if not known), None where they were on.  depth: how many
-    generations the inputs reach back.  names: the open scopes.
+    generations the inputs reach back.  names: the open scopes.  tracked: did the result require grad?
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Event(NamedTuple):
     off: Any = None
     depth: int = 0
     names: tuple[str, ...] = ()
+    tracked: bool = False
 
     @property
     def place(self) -> "places.Place | None":
@@ -142,11 +144,11 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
             off,
             depth,
             names,
+            (n := out.node) is not None,
         ),
     )
     out.fact = event
     log(event)
-    n = out.node
     if n is not None and n.op is not None:
         n.spot = spot
         if n.notes is None:
@@ -165,8 +167,9 @@ def _several(op: Any, p: Any, spot: Any, inputs: Any, outs: Any, off: Any, depth
     whole: Node | None = None
     for t in outs:
         t.fact = event._replace(
-            result=weakref.ref(t), value=small(t.raw), shape=t.raw.shape, dtype=t.raw.dtype
-        )
+            result=weakref.ref(t), value=small(t.raw), shape=t.raw.shape, dtype=t.raw.dtype,
+            tracked=t.node is not None,
+        )  # fmt: skip
         n = t.node
         if n is not None and n.op is not None:
             n.spot = spot
@@ -235,10 +238,16 @@ def note(
 
 
 def created(word: str, t: Tensor, data: Any = None) -> None:
-    """t was made of data by the function `word`; its inputs are the tensors among the data, which only gave numbers."""
+    """t was made of data by the function `word`; its inputs are the tensors among the data, which only gave numbers.
+
+    p is "numpy" where the data came from there.
+    """
     if not modes.keeps():
         return
-    event = _event("made", word, t, tuple([shallow(fact_of(x)) for x in _tensors_in(data)]), places.here())
+    first = data[0] if data.__class__ is list and data else data
+    source = "numpy" if isinstance(first, (ndarray, generic)) else None
+    inputs = tuple([shallow(fact_of(x)) for x in _tensors_in(data)])
+    event = _event("made", word, t, inputs, places.here(), source)
     log(event)
     t.fact = event
 
@@ -297,11 +306,13 @@ def _event(kind: str, word: str, t: Tensor, inputs: Any, spot: Any, p: Any = Non
         device_of(raw),
         off,
         depth,
+        (),
+        bool(p) if kind == "asked" else t.node is not None,
     )
 
 
 def wrote(t: Tensor) -> None:
-    """t's memory is about to change in place.  (Who changes it adds the operation with `rewritten`.)"""
+    """t's memory is about to change in place.  (Who changes it adds the operation with `rewritten` or `assigned`.)"""
     if modes.keeps():
         before = shallow(fact_of(t))
         event = _event("write", "", t, (before,), places.here())._replace(value=None)
@@ -315,10 +326,69 @@ def rewritten(t: Tensor, result: Tensor) -> None:
         e = result.fact
     except AttributeError:
         return
-    t.fact = event = e._replace(kind="write", result=weakref.ref(t), value=small(t.raw))
+    known = getattr(t, "fact", None)
+    event = e._replace(kind="write", result=weakref.ref(t), value=small(t.raw), tracked=t.node is not None)
+    t.fact = event
     n = t.node
     if n is not None and n.op is not None and n.notes is not None and n.notes.event is e:
         n.notes.event = event
+    take_back(known, e)
+    log(event)
+    family = t.family
+    if family.__class__ is View:
+        part_written(family.base, event)
+
+
+def part_written(base: Tensor, event: Event) -> None:
+    """A view of the base was changed in place: that is the newest fact about the base too (the log has it already)."""
+    known = _event("write", event.name, base, (shallow(fact_of(base)), shallow(event)), event.spot)
+    base.fact = known
+    settle(base, known)
+
+
+def settle(t: Tensor, event: Event) -> None:
+    """t's node came of what the event tells."""
+    n = t.node
+    if n is not None and n.op is not None:
+        n.spot = event.spot
+        if n.notes is None:
+            n.notes = new(Notes)
+        if n.notes.event is None:
+            n.notes.event = event
+
+
+def assigned(t: Tensor, index: Any, value: Any) -> None:
+    """`t[index] = value` has been carried out."""
+    if not modes.keeps():
+        return
+    spot = places.here()
+    while LOG and LOG[-1].spot == spot and LOG[-1].op != "setitem":  # its steps
+        LOG.pop()
+    before = fact_of(t)
+    if before.kind == "write" and before.op == "":
+        before = before.inputs[0]
+    given = shallow(fact_of(value)) if isinstance(value, Tensor) else value
+    index = index if index.__class__ is tuple else (index,)
+    plain = all(i is None or i is Ellipsis or i.__class__ in (int, slice) for i in index)
+    event = _event("write", "setitem", t, (shallow(before), given), spot, index if plain else None)
+    log(event)
+    t.fact = event
+    settle(t, event)
+    if t.family.__class__ is View:
+        part_written(t.family.base, event)
+
+
+def take_back(*events: Any) -> None:
+    """Take these out of the log if they are the newest: something that says the same, and more, comes instead."""
+    while LOG and any(LOG[-1] is e for e in events):
+        LOG.pop()
+
+
+def graded(t: Tensor) -> None:
+    """t's `.grad` has received a sum: the gradient knows whose it is."""
+    g = t._grad_or_none()
+    if g is not None and modes.keeps():
+        g.fact = _event("made", "grad", g, (shallow(fact_of(t)),), places.here())
 
 
 # What is imported earlier (tensors, their creation, in-place forms) reaches these through modes.
@@ -331,6 +401,8 @@ modes.watchers.update(
     created=created,
     started=started,
     rewritten=rewritten,
+    assigned=assigned,
+    graded=graded,
     fact_of=fact_of,
     left=left,
 )

@@ -380,6 +380,9 @@ class Tensor:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
         self.raw = share(other)
+        if modes.watch[0] is not None:
+            facts = [modes.watchers["fact_of"](t) for t in (self, other)]
+            modes.watchers["note"]("write", "data", self, tuple(facts))
 
     # ---- out of the tensor
     def item(self) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..api import attach, check_tensor, public
 from ..hot import binary
+from ..modes import watch
 from ..op import Op
 from ..tensor import Tensor, wrap
 from .forms import pair_names
@@ -42,8 +43,11 @@ def operator_method(row: Op) -> Any:
                 and a.ndim
                 and a.dtype.kind == "f"
             ):
-                return wrap(fwd(a, other))
-        elif kind is Tensor:
+                out = wrap(fwd(a, other))
+                if watch[0] is not None:
+                    watch[0](row, None, (self, other), out)
+                return out
+        elif kind is Tensor and watch[0] is None:
             b = other.raw
             if b.__class__ is a.__class__ and a.dtype is b.dtype and a.shape == b.shape and a.shape:
                 return wrap(fwd(a, b))
