@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import backward as _engine
+from ..core.edges import GradientEdge as _GradientEdge
+from ..core.edges import arrivals as _arrivals
+from ..core.edges import as_root as _as_root
 from ..core.modes import enable_grad as enable_grad
 from ..core.modes import no_grad as no_grad
 from ..core.modes import set_grad_enabled as set_grad_enabled
@@ -11,6 +14,7 @@ from ..core.tensor import Tensor
 from . import forward_ad as forward_ad
 from . import function as function
 from . import functional as functional
+from . import graph as graph
 from . import variable as variable
 from .function import Function as Function
 from .variable import Variable as Variable
@@ -28,7 +32,7 @@ __all__ = [
 
 
 def _listed(x: Any) -> list[Any]:
-    return [x] if isinstance(x, Tensor) or x is None else list(x)
+    return [x] if isinstance(x, (Tensor, _GradientEdge)) or x is None else list(x)
 
 
 def backward(
@@ -48,7 +52,7 @@ def backward(
     >>> torch.autograd.backward([x.sum(), (x * x).sum()]); x.grad
     tensor([3., 5.])
     """
-    roots = _listed(tensors)
+    roots = [_as_root(x) for x in _listed(tensors)]
     gradients = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
     _engine.backward(roots, gradients, retain_graph, create_graph, inputs)
 
@@ -74,13 +78,16 @@ def grad(
     >>> g, torch.autograd.grad(g, x)
     (tensor(12., grad_fn=<MulBackward0>), (tensor(12.),))
     """
-    roots: Sequence[Any] = _listed(outputs)
+    roots: Sequence[Any] = [_as_root(x) for x in _listed(outputs)]
     wanted = _listed(inputs)
     gradients = [None] * len(roots) if grad_outputs is None else _listed(grad_outputs)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
+    for i, x in enumerate(wanted):
+        if isinstance(x, _GradientEdge):
+            wanted[i] = _arrivals(x, roots)[0]
     if is_grads_batched:
         return _batched(
             roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused), materialize_grads

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import dual, dual_grad, modes
 from . import tensor as _tensor
+from .edges import as_inputs
 from .errors import explain
 from .graph import Node
 from .tensor import Tensor, add_grad, wrap
@@ -34,7 +35,7 @@ def backward(
         for n, g in sums.items():
             deposit(n, dual_grad.joined(g, moving.get(n), k) if k else g)
         return
-    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    inputs = as_inputs(inputs, tensors)
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for x in inputs:
@@ -100,7 +101,9 @@ def grad(
     if modes.watch[0] is not None:
         for x, g in zip(inputs, out):
             if g is not None:
-                modes.watchers["note"]("made", "autograd.grad", g, (modes.watchers["fact_of"](x),), create_graph)
+                modes.watchers["note"](
+                    "made", "autograd.grad", g, (modes.watchers["fact_of"](x),), create_graph
+                )
     return tuple(out)
 
 
@@ -133,6 +136,8 @@ def deposit(n: Node, g: Any) -> None:
     if modes.watch[0] is not None:
         modes.watchers["note"]("gradient", "grad", t, p=t._grad_or_none() is not None, on=False)
     add_grad(t, g)
+    if modes.watch[0] is not None:
+        modes.watchers["graded"](t)
 
 
 def roots_of(

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import modes
 from .errors import explain
+from .failures import shape_clash
 from .graph import Node, take_notes
 from .meeting import NUMBERS
 from .running import calling
@@ -73,10 +74,11 @@ def hooks_at_work() -> Pair | None:
 class Packed:
     """One value as `pack` returned it, and how to get it back."""
 
-    __slots__ = ("held", "unpack")
+    __slots__ = ("held", "unpack", "shape")
 
     def __init__(self, t: Tensor, hooks: Pair, own: bool = False) -> None:
         pack, self.unpack = hooks
+        self.shape = t.raw.shape
         before, grad = t._version, modes.is_grad_enabled()
         modes.put_grad(False)
         try:
@@ -100,6 +102,15 @@ class Packed:
                 TypeError,
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}",
                 "Backward computes with what the unpack hook returns.",
+                "return a tensor with the values and the shape of the one that the pack hook was given.",
+            )
+        clash = None if t.raw.shape == self.shape else shape_clash([self.shape, t.raw.shape])
+        if clash is not None:
+            raise explain(
+                RuntimeError,
+                str(clash).partition("\n")[0],
+                f"The pack hook was given a tensor of shape {list(self.shape)}, and the unpack hook returned one of shape "
+                f"{list(t.raw.shape)} for it.",
                 "return a tensor with the values and the shape of the one that the pack hook was given.",
             )
         return t
