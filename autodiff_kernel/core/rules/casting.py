@@ -12,7 +12,12 @@ from ..tensor import Tensor, type_name
 
 
 def _cast_back(g: Any, n: Any) -> Any:
-    return cast(g, p=n.p[1]) if n.p.__class__ is tuple else g
+    return recast(g, n.p[1]) if n.p.__class__ is tuple else g
+
+
+def recast(x: Any, to: Any) -> Any:
+    """x (raw, Tensor or dual number) in a NumPy dtype; its gradient goes back to the dtype that it has."""
+    return cast(x, p=(to, (x.raw if isinstance(x, Tensor) else x).dtype))
 
 
 # p is the NumPy dtype to cast to, or (to, from) where the operation is recorded

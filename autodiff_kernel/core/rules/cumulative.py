@@ -23,6 +23,7 @@ from .forms import conj
 from .joining import cat
 from .parts import narrow
 from .repeats import flip_row
+from .two_numbers import logaddexp
 
 WHOLE = slice(None)
 
@@ -69,7 +70,7 @@ def _recurrence(a: Any, b: Any, p: Any) -> Any:
 
 def _recurrence_back(g: Any, n: Any) -> Any:
     """The cotangent of b: the same recurrence, from behind."""
-    return from_behind(n.a, g, n.p)
+    return from_behind(conj(n.a), g, n.p)
 
 
 def from_behind(a: Any, g: Any, dim: int) -> Any:
@@ -79,7 +80,7 @@ def from_behind(a: Any, g: Any, dim: int) -> Any:
 
 
 recurrence: Op = Op(
-    "recurrence", _recurrence, a=lambda g, n: _recurrence_back(g, n) * delay(n.y, p=(n.p, 0)), b=_recurrence_back,
+    "recurrence", _recurrence, a=lambda g, n: _recurrence_back(g, n) * conj(delay(n.y, p=(n.p, 0))), b=_recurrence_back,
     reads=("ay", "a"), jvp=lambda ts, n: _recurrence_tangent(ts, n), params=True,
     batch="along", doc="y[k] = b[k] + a[k] y[k-1] along a dimension.",
 )  # fmt: skip
@@ -237,7 +238,7 @@ def _logcumsumexp(a: Any, p: Any) -> Any:
         return np.logaddexp.accumulate(a, p)
     out = a.copy()
     for k in range(1, a.shape[p]):
-        out[at(p, k)] = np.logaddexp(out[at(p, k - 1)], a[at(p, k)])
+        out[at(p, k)] = logaddexp.fwd(out[at(p, k - 1)], a[at(p, k)])
     return out
 
 
@@ -245,7 +246,7 @@ def _log_weights(g: Any, n: Any) -> Any:
     """The sum over j >= k of g[j] exp(a[k] - y[j]), as a recurrence from behind: no exponential overflows."""
     dim = n.p
     decay = TABLE["exp"](delay(n.y, p=(dim, 0)) - n.y)  # exp(y[k-1] - y[k])
-    return from_behind(decay, g, dim) * TABLE["exp"](n.a - n.y)
+    return from_behind(conj(decay), g, dim) * conj(TABLE["exp"](n.a - n.y))
 
 
 def _log_tangent(ts: Any, n: Any) -> Any:

@@ -2,16 +2,14 @@
 
 from typing import Any
 
-import numpy as np
-
 from ..api import check_tensor, public
 from ..errors import explain
 from ..failures import shape_clash
-from ..op import Op
+from ..op import TABLE, Op
 from ..tensor import Tensor
 from ..walk import unbroadcast
 from .norms import _norm, direction, vector_norm
-from .products import other_dtypes
+from .products import conj, other_dtypes
 from .reductions import sum_row
 from .shapes import reshape
 
@@ -155,7 +153,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
     else:
         norm = norm.clamp(min=0)
     centred = x - mean
-    result = centred @ (centred if weights is None else centred * weights).mT / norm
+    result = centred @ conj(centred if weights is None else centred * weights).mT / norm
     return result.squeeze() if input.raw.ndim < 2 or result.shape == (1, 1) else result  # type: ignore[no-any-return]
 
 
@@ -177,8 +175,11 @@ def corrcoef(input: Tensor) -> Tensor:
     c: Any = cov(input)
     if not c.raw.ndim:
         return c / c  # type: ignore[no-any-return]
-    deviation = c.diagonal().sqrt()
-    return (c / deviation[:, None] / deviation).clamp(-1, 1)  # type: ignore[no-any-return]
+    deviation = c.diagonal().real.sqrt()
+    c = c / deviation[:, None] / deviation
+    if c.raw.dtype.kind == "c":
+        return TABLE["complex"](c.real.clamp(-1, 1), c.imag.clamp(-1, 1))  # type: ignore[no-any-return]
+    return c.clamp(-1, 1)  # type: ignore[no-any-return]
 
 
 @public(inplace=True)
@@ -201,9 +202,5 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     d = dim % x.raw.ndim
     size = vector_norm(x, p, tuple(k for k in range(x.raw.ndim) if k != d), True)
     large: Any = size > maxnorm  # type: ignore[operator]
-    factor = large.where(large, False)
     factor = maxnorm / (size + 1e-7)  # type: ignore[operator]
     return x * factor.where(large, 1.0)  # type: ignore[no-any-return]
-
-
-_ = np

@@ -9,7 +9,7 @@ import numpy as np
 from ..api import METHODS, attach, check_tensor, into, public, unary_names
 from ..op import Op
 from ..tensor import Tensor
-from .forms import numbers_only, where, zero
+from .forms import gain, numbers_only, where, zero
 
 LN2, LN10 = log_of_number(2), log_of_number(10)
 
@@ -36,7 +36,7 @@ def _sgn_back(g: Any, n: Any) -> Any:
 
 
 absolute = Op("abs", numbers_only("abs_cpu", abs), a=lambda g, n: g * sgn(n.a), reads=("a",), mode="elementwise",
-              symbol="|·|", partials=("sign {a}",), latex="|{a}|",
+              jvp=lambda ts, n: gain(sgn(n.a), ts[0]), symbol="|·|", partials=("sign {a}",), latex="|{a}|",
               doc="The absolute value of each element.")  # fmt: skip
 sign: Op = Op("sign", _sign, a=zero, mode="elementwise", partials=("0",), latex=r"\text{{sign}}\, {a}",
           doc="−1, 0 or 1: the sign of each element.")  # fmt: skip

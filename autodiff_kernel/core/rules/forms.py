@@ -77,6 +77,13 @@ def conj(x: Any) -> Any:
     return x.conj() if raw.dtype.kind == "c" else x
 
 
+def gain(slope: Any, change: Any) -> Any:
+    """What a real result gains where an input with that gradient changes: Re(slope* · change), their product if real."""
+    product = conj(slope) * change
+    raw = product.raw if isinstance(product, Tensor) else product
+    return product.real if raw.dtype.kind == "c" else product
+
+
 def numbers_only(kernel: str, fwd: Callable[..., Any]) -> Callable[..., Any]:
     """`fwd`, refusing truth values."""
 

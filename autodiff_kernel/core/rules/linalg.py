@@ -213,7 +213,7 @@ def pivots_info(A: Tensor) -> Any:
 def _cofactor(a: Any, p: Any) -> Any:
     """The derivative of det: det(a) times the inverse transpose, also where that does not exist.
 
-    With a = U S Vᵀ it is det(U) det(V) U diag(products of the other singular values) Vᵀ.
+    With a = U S Vᵀ it is det(U) det(V) U diag(products of the other singular values) Vᵀ (conjugated if complex).
     """
     if not a.shape[-1]:
         return a.copy()
@@ -221,12 +221,12 @@ def _cofactor(a: Any, p: Any) -> Any:
     others = [s[..., :k].prod(-1) * s[..., k + 1 :].prod(-1) for k in range(s.shape[-1])]
     sign = np.linalg.det(u) * np.linalg.det(vh)
     middle = np.stack(others, -1) * sign.reshape((*sign.shape, 1))
-    return (u * middle.reshape((*middle.shape[:-1], 1, middle.shape[-1]))) @ vh
+    return (conj(u) * middle.reshape((*middle.shape[:-1], 1, middle.shape[-1]))) @ conj(vh)
 
 
 def _cofactor_rule(g: Any, n: Any) -> Any:
-    inverse = mT(inv_row(n.a))
-    return as_matrix(total(g * inverse)) * n.y - n.y @ mT(g) @ inverse
+    inverse, y = mH(inv_row(n.a)), conj(n.y)
+    return as_matrix(total(g * inverse)) * y - y @ mT(g) @ inverse
 
 
 cofactor: Op = Op(
@@ -235,20 +235,34 @@ cofactor: Op = Op(
     batch="leading", doc="The matrix of cofactors, the derivative of the determinant.",
 )  # fmt: skip
 det_row: Op = Op(
-    "linalg_det", lambda a, p: np.linalg.det(a), a=lambda g, n: as_matrix(g) * cofactor(n.a), reads=("a",),
+    "linalg_det", lambda a, p: np.linalg.det(a), a=lambda g, n: as_matrix(g) * conj(cofactor(n.a)), reads=("a",),
     jvp=lambda ts, n: total(cofactor(n.a) * ts[0]), params=True, symbol="det", partials=("the cofactors of {a}",),
     latex=r"\det {a}", batch="leading", doc="The determinant of each matrix.",
 )  # fmt: skip
 
 
 def _slogdet_rule(g: Any, n: Any) -> Any:
-    return TABLE["zero"](n.a) if g[1] is None else as_matrix(g[1]) * mT(inv_row(n.a))
+    factor = g[1]
+    if g[0] is not None and is_complex(
+        n.a
+    ):  # the sign turns with the imaginary part of what the logarithm gains
+        turn = 1j * (g[0] * conj(slogdet_row(n.a)[0])).imag
+        factor = turn if factor is None else factor + turn
+    return TABLE["zero"](n.a) if factor is None else as_matrix(factor) * mH(inv_row(n.a))
+
+
+def _slogdet_tangent(ts: Any, n: Any) -> Any:
+    change = total(mT(inv_row(n.a)) * ts[0])
+    return (n.y[0] * (1j * change.imag), change.real) if is_complex(n.a) else (n.y[0] * 0, change)
+
+
+def is_complex(x: Any) -> bool:
+    return bool(getattr(x, "raw", x).dtype.kind == "c")
 
 
 slogdet_row: Op = Op(
     "linalg_slogdet", lambda a, p: tuple(np.linalg.slogdet(a)), a=_slogdet_rule, reads=("a",), params=True,
-    outputs=True, jvp=lambda ts, n: (n.y[0] * 0, total(mT(inv_row(n.a)) * ts[0])), symbol="log|det|",
-    partials=("{a}⁻ᵀ",),
+    outputs=True, jvp=_slogdet_tangent, symbol="log|det|", partials=("{a}⁻ᵀ",),
     latex=r"\log \lvert \det {a} \rvert", batch="leading",
     doc="The sign of the determinant, and the logarithm of its absolute value.",
 )  # fmt: skip
@@ -299,6 +313,8 @@ def logdet(input: Tensor) -> Tensor:
     """
     check_square("linalg.slogdet", input)
     sign, log = slogdet_row(input)
+    if is_complex(input):
+        return TABLE["log"](sign) + log  # type: ignore[no-any-return]
     negative = sign < 0
     if not devices.to_numpy(negative.raw).any():
         return log  # type: ignore[no-any-return]

@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from ..walk import unbroadcast
 from .casting import to_dtype
 from .dims import axes
+from .forms import gain
 from .reductions import check_keepdim, restretch, sum_row, total
 
 INF = float("inf")
@@ -39,9 +40,15 @@ def _norm(a: Any, p: Any) -> Any:
 
 
 def sign(a: Any) -> Any:
-    """−1, 0 or 1, in a's dtype; works on arrays, Tensors and dual numbers."""
+    """−1, 0 or 1 (a/|a| of a complex number), in a's dtype; works on arrays, Tensors and dual numbers."""
     as_a = getattr(a, "raw", a).dtype
+    if as_a.kind == "c":
+        return TABLE["sgn"](a)
     return TABLE["cast"](a > 0, p=as_a) - TABLE["cast"](a < 0, p=as_a)
+
+
+def size_of(a: Any) -> Any:
+    return TABLE["abs"](a) if getattr(a, "raw", a).dtype.kind == "c" else a * sign(a)
 
 
 def direction(a: Any, y: Any, order: float, p: Any) -> Any:
@@ -53,10 +60,9 @@ def direction(a: Any, y: Any, order: float, p: Any) -> Any:
     if order == 2:
         return a / (y + (y == 0))
     if abs(order) == INF:
-        hit = TABLE["cast"]((a * sign(a)) == y, p=getattr(y, "raw", y).dtype)
+        hit = TABLE["cast"](size_of(a) == y, p=getattr(y, "raw", y).dtype)
         return sign(a) * hit / restretch(sum_row(hit, p=p), tuple(a.shape), p)
-    s = sign(a)
-    size = a * s
+    s, size = sign(a), size_of(a)
     if order < 2:  # the power of 0 would be infinite
         part = s * (size + (size == 0)) ** (order - 1)
     else:
@@ -71,7 +77,7 @@ def _along(a: Any, n: Any) -> Any:
 
 vector_norm_row = Op(
     "linalg_vector_norm", in_order(_norm), a=lambda g, n: restretch(g, n.sa, n.p[1:]) * _along(n.a, n), reads=("ay",),
-    jvp=lambda ts, n: sum_row(ts[0] * _along(n.a, n), p=n.p[1:]), params=True, symbol="‖ ‖",
+    jvp=lambda ts, n: sum_row(gain(_along(n.a, n), ts[0]), p=n.p[1:]), params=True, symbol="‖ ‖",
     partials=("{a}/{y}",), latex=r"\lVert {a} \rVert", batch="norm",
     doc="The norm of a vector, the root of the sum of powers.",
 )  # fmt: skip
@@ -91,7 +97,7 @@ def _dist_back(side: int) -> Any:
 def _dist_tangent(ts: Any, n: Any) -> Any:
     d = n.a - n.b
     slope = direction(d, restretch(n.y, tuple(d.shape), (None, False)), n.p, (None, False))
-    terms = [slope * t * side for t, side in zip(ts, (1, -1), strict=True) if t is not None]
+    terms = [gain(slope, t) * side for t, side in zip(ts, (1, -1), strict=True) if t is not None]
     return sum_row(terms[0] if len(terms) < 2 else terms[0] + terms[1], p=(None, False))
 
 

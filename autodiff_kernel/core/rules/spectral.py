@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import device as devices
 from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..tensor import Tensor
+from .casting import recast
 from .einsum import unit
 from .indexing import getitem_back
 from .linalg import (
@@ -21,12 +23,15 @@ from .linalg import (
     check_matrix,
     check_square,
     diagonal_of,
+    is_complex,
     mH,
     mT,
+    solve_row,
     triangular_row,
     tril,
 )
 from .lu import part
+from .products import conj
 
 QR = return_type("linalg_qr", "Q R")
 OldQR = return_type("qr", "Q R")
@@ -57,11 +62,31 @@ def gaps(w: Any) -> Any:
     return as_row(w) - as_column(w) + unit(w, p=w.shape[-1])
 
 
+def real(x: Any) -> Any:
+    return x.real if is_complex(x) else x
+
+
+def alike(x: Any, v: Any) -> Any:
+    """x in v's dtype: what is real among complex factors."""
+    return recast(x, getattr(v, "raw", v).dtype) if is_complex(v) and not is_complex(x) else x
+
+
+def check_phases(name: str, vectors: str, turns: Any) -> None:
+    """PyTorch's error where a result would change with the free phase of complex vectors; turns: what it gains."""
+    found = devices.to_numpy(getattr(turns, "raw", turns))
+    if np.abs(found).max(initial=0) > 1e-2:
+        raise explain(
+            RuntimeError,
+            f"{name}: The {vectors} in the complex case are specified up to multiplication by e^{{i phi}}. The specified "
+            "loss function depends on this phase term, making it ill-defined.",
+            "Another library, or the next version of this one, may give the vectors another phase.",
+            "let the loss depend on what has no phase: absolute values, or products of a vector with its conjugate.",
+        )
+
+
 # ------------------------------------------------------------------------------------------------ QR
 def _qr(a: Any, p: Any) -> Any:
     if p == "r":
-        from .. import device as devices
-
         return devices.zeros((0,), a.dtype, like=a), np.linalg.qr(a, mode="r")
     return tuple(np.linalg.qr(a, mode=p))
 
@@ -75,7 +100,8 @@ def _square_back(gq: Any, gr: Any, q: Any, r: Any) -> Any:
     """The rule of QR for matrices with at least as many rows as columns."""
     m = added(None if gr is None else r @ mH(gr), None if gq is None else -(mH(gq) @ q))
     low = tril(m, -1)
-    whole = added(gq, q @ (tril(m) + mH(low)))
+    main = on_diagonal(real(diagonal_of(m))) if is_complex(m) else None  # the diagonal of R stays real
+    whole = added(gq, q @ (tril(m) + mH(low) if main is None else low + mH(low) + main))
     return mH(triangular_row(r, mH(whole), p=(True, False)))
 
 
@@ -108,6 +134,8 @@ def _square_tangent(t: Any, q: Any, r: Any) -> Any:
     c = mH(q) @ x
     low = tril(c, -1)
     turn = low - mH(low)
+    if is_complex(c):  # the diagonal of R stays real
+        turn = turn + on_diagonal(diagonal_of(c).imag * 1j)
     return q @ turn + x - q @ c, (c - turn) @ r
 
 
@@ -173,16 +201,20 @@ def _eigh(a: Any, p: Any) -> Any:
 
 def _eigh_rule(g: Any, n: Any) -> Any:
     (gw, gv), (w, v) = g, n.y
-    inner = added(
-        None if gv is None else off_diagonal(mH(v) @ gv) / gaps(w), None if gw is None else on_diagonal(gw)
-    )
-    return v @ inner @ mH(v)
+    inner: Any = None
+    if gv is not None:
+        m = mH(v) @ gv
+        if is_complex(m):
+            check_phases("linalg_eigh_backward", "eigenvectors", diagonal_of(m).imag)
+        inner = off_diagonal(m) / gaps(w)
+    inner = added(inner, None if gw is None else on_diagonal(gw))
+    return v @ alike(inner, v) @ mH(v)
 
 
 def _eigh_tangent(ts: Any, n: Any) -> Any:
     w, v = n.y
     m = mH(v) @ ts[0] @ v
-    return diagonal_of(m), v @ (off_diagonal(m) / gaps(w))
+    return real(diagonal_of(m)), v @ (off_diagonal(m) / gaps(w))
 
 
 # p is the triangle that is read
@@ -234,62 +266,25 @@ def _eig(a: Any, p: Any) -> Any:
     return values.astype(kind), vectors.astype(kind)
 
 
-def _back(y: Any, gw: Any, gv: Any, real: bool) -> Any:
-    """The first derivative, on raw arrays: V⁻ᴴ(diag(gλ) + (VᴴgV − VᴴV diag(Re(VᴴgV)))/(λj − λi)*)Vᴴ."""
-    w, v = y
-    vh = np.swapaxes(v, -2, -1).conj()
-    inner = 0
+def _eig_rule(g: Any, n: Any) -> Any:
+    """V⁻ᴴ(diag(gλ) + (VᴴgV − VᴴV diag(Re(VᴴgV)))/(λj − λi)*)Vᴴ."""
+    (gw, gv), (w, v) = g, n.y
+    vh, inner = mH(v), None if gw is None else on_diagonal(gw)
     if gv is not None:
         m = vh @ gv
-        main = np.diagonal(m, 0, -2, -1).real
-        m = m - (vh @ v) * main.reshape((*main.shape[:-1], 1, main.shape[-1]))
-        inner = m / gaps(w).conj() * (1 - unit(w, p=w.shape[-1]))
-    if gw is not None:
-        inner = inner + gw.reshape((*gw.shape[:-1], 1, gw.shape[-1])) * unit(w, p=w.shape[-1])
-    out = np.linalg.solve(vh, inner @ vh)
-    return out.real.copy() if real else out
-
-
-def _forward(y: Any, t: Any) -> Any:
-    w, v = y
-    d = np.linalg.solve(v, t.astype(v.dtype) @ v)
-    dv = v @ (d / gaps(w) * (1 - unit(w, p=w.shape[-1])))
-    norm = np.diagonal(np.swapaxes(v, -2, -1).conj() @ dv, 0, -2, -1).real
-    return np.diagonal(d, 0, -2, -1).copy(), dv - v * norm.reshape((*norm.shape[:-1], 1, norm.shape[-1]))
-
-
-def _raw(x: Any) -> Any:
-    return x if x is None or not isinstance(x, Tensor) else x.raw
-
-
-def _first_only(x: Any) -> None:
-    if isinstance(x, Tensor) and (x.is_dual or x.node is not None):
-        raise explain(
-            RuntimeError,
-            "linalg.eig: only the first derivative is offered.",
-            cure="use eigh for symmetric matrices, or compute without create_graph.",
-        )
-
-
-def _eig_rule(g: Any, n: Any) -> Any:
-    for x in (*g, *n.y):
-        if x is not None and isinstance(x, Tensor):
-            _first_only(x)
-    ys = [_raw(y) for y in n.y]
-    out = _back(ys, _raw(g[0]), _raw(g[1]), n.p)
-    return _as(out, g)
-
-
-def _as(raw: Any, like: Any) -> Any:
-    from ..tensor import wrap
-
-    return wrap(raw) if any(isinstance(x, Tensor) for x in like) else raw
+        main = diagonal_of(m)
+        check_phases("linalg_eig_backward", "eigenvectors", main.imag)
+        inner = added(inner, off_diagonal((m - (vh @ v) * as_row(main.real)) / conj(gaps(w))))
+    out = solve_row(vh, inner @ vh)
+    return out.real if n.p else out
 
 
 def _eig_tangent(ts: Any, n: Any) -> Any:
-    _first_only(ts[0])
-    dw, dv = _forward([_raw(y) for y in n.y], _raw(ts[0]))
-    return _as(dw, ts), _as(dv, ts)
+    w, v = n.y
+    d = solve_row(v, alike(ts[0], v) @ v)
+    dv = v @ off_diagonal(d / gaps(w))
+    longer = diagonal_of(mH(v) @ dv).real  # the vectors keep their length
+    return diagonal_of(d), dv - v * as_row(longer)
 
 
 # p: whether the input is real
@@ -345,6 +340,8 @@ def _svd_rule(g: Any, n: Any) -> Any:
     squares = gaps(s * s)
     inner = None if gs is None else on_diagonal(gs)
     extra: Any = None
+    if is_complex(u) and (gu is not None or gvh is not None):
+        inner = added(inner, on_diagonal(_svd_phases(gu, gvh, u, vh) / s * 1j))
     if gu is not None:
         c = mH(u) @ gu
         inner = added(inner, (c - mH(c)) / squares * as_row(s))
@@ -355,7 +352,15 @@ def _svd_rule(g: Any, n: Any) -> Any:
         inner = added(inner, as_column(s) * ((c - mH(c)) / squares))
         if size > k:
             extra = added(extra, u @ ((gvh - gvh @ mH(vh) @ vh) / as_column(s)))
-    return added(None if inner is None else u @ inner @ vh, extra)
+    return added(None if inner is None else u @ alike(inner, u) @ vh, extra)
+
+
+def _svd_phases(gu: Any, gvh: Any, u: Any, vh: Any) -> Any:
+    """How much the result turns with each left vector; with both vectors of a pair together it must not turn."""
+    left: Any = None if gu is None else diagonal_of(mH(u) @ gu).imag
+    right: Any = None if gvh is None else diagonal_of(vh @ mH(gvh)).imag
+    check_phases("svd_backward", "singular vectors", added(left, right))
+    return -right if left is None else left if right is None else (left - right) / 2
 
 
 def _svd_tangent(ts: Any, n: Any) -> Any:
@@ -367,6 +372,9 @@ def _svd_tangent(ts: Any, n: Any) -> Any:
     squares, off = gaps(s * s), off_diagonal(c)
     du = u @ ((off * as_row(s) + as_column(s) * mH(off)) / squares)
     dv = v @ ((as_column(s) * off + mH(off) * as_row(s)) / squares)
+    if is_complex(c):  # the phases of a pair are free; each turns by half of what both must
+        half = as_row(diagonal_of(c).imag / (2 * s) * 1j)
+        du, dv = du + u * half, dv - v * half
     if m > k:
         du = du + (t @ v - u @ c) / as_row(s)
     if size > k:
@@ -377,7 +385,7 @@ def _svd_tangent(ts: Any, n: Any) -> Any:
         du = getitem_back(du, p=((*lead, (), (0, k, 1)), (*n.sa[:-2], m, m)))
     if n.p and size > k:
         dvh = getitem_back(dvh, p=((*lead, (0, k, 1)), (*n.sa[:-2], size, size)))
-    return du, diagonal_of(c), dvh
+    return du, real(diagonal_of(c)), dvh
 
 
 # p: whether U and Vᴴ are square

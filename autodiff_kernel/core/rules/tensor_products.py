@@ -151,8 +151,8 @@ def _cross(a: Any, b: Any, p: int) -> Any:
 
 # p is the dimension, counted from the end
 cross_row: Op = Op(
-    "linalg_cross", _cross, a=lambda g, n: unbroadcast(conj(cross_row(conj(n.b), g, p=n.p)), n.sa),
-    b=lambda g, n: unbroadcast(conj(cross_row(g, conj(n.a), p=n.p)), n.sb), reads=("b", "a"), mode="linear",
+    "linalg_cross", _cross, a=lambda g, n: unbroadcast(cross_row(conj(n.b), g, p=n.p), n.sa),
+    b=lambda g, n: unbroadcast(cross_row(g, conj(n.a), p=n.p), n.sb), reads=("b", "a"), mode="linear",
     params=True, symbol="×", partials=("{b} ×", "× {a}"), latex=r"{a} \times {b}",
     batch="elementwise", doc="The cross product of vectors in space.",
 )  # fmt: skip

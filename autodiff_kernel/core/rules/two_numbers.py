@@ -12,7 +12,7 @@ from ..op import Op
 from ..tensor import Tensor
 from .casting import to_dtype
 from .elementwise import exp, exp2, log, reciprocal
-from .forms import choose, floats_only, pair_names, refuse, undefined, where, zero
+from .forms import choose, floats_only, pair_names, refuse, settle, undefined, where, zero
 
 LN2 = log_of_number(2)
 
@@ -31,7 +31,15 @@ def _inverse_square(n: Any) -> Any:
     return where(square == 0, 0, reciprocal(where(square == 0, 1, square)))
 
 
-logaddexp = Op("logaddexp", floats_only("logaddexp_cpu", np.logaddexp), lambda g, n: g / (1 + exp(n.b - n.a)),
+def _logaddexp(a: Any, b: Any) -> Any:
+    if a.dtype.kind != "c":
+        return np.logaddexp(a, b)
+    greater = a.real >= b.real
+    high, low = np.where(greater, a, b), np.where(greater, b, a)
+    return settle(high + np.log1p(np.exp(low - high)))
+
+
+logaddexp = Op("logaddexp", floats_only("logaddexp_cpu", _logaddexp), lambda g, n: g / (1 + exp(n.b - n.a)),
                lambda g, n: g / (1 + exp(n.a - n.b)), reads=("ab", "ab"),
                mode="elementwise", spreads=True, types="same",
                partials=("1/(1 + exp({b} − {a}))", "1/(1 + exp({a} − {b}))"), latex=r"\log(e^{{{a}}} + e^{{{b}}})",

@@ -11,6 +11,7 @@ from ..single import plain
 from ..storage import in_order
 from ..tensor import Tensor
 from .dims import axes
+from .forms import gain
 from .reductions import check_keepdim, count, mean_row, restretch, sum_row, total
 
 
@@ -44,7 +45,7 @@ def _var_back(g: Any, n: Any) -> Any:
 
 
 def _var_tangent(ts: Any, n: Any) -> Any:
-    return sum_row(ts[0] * _slope(n, n.p), p=(n.p[0], n.p[2]))
+    return sum_row(gain(_slope(n, n.p), ts[0]), p=(n.p[0], n.p[2]))
 
 
 def _pair_back(root: bool) -> Any:
