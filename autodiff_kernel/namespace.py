@@ -10,6 +10,7 @@ from . import linalg as linalg
 from . import nn as nn
 from . import random as random
 from . import serialization as serialization
+from . import utils as utils
 from .core import create as _create
 from .core import places as _places
 from .core import return_types as return_types
@@ -40,6 +41,7 @@ from .core.printing import set_printoptions as set_printoptions
 from .core.scopes import scope as scope
 from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
+from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 

@@ -123,7 +123,7 @@ def test_bad_input():
         functional.hessian(lambda x: x * 2, torch.ones(2))
     with pytest.raises(RuntimeError, match="independent of input"):
         functional.jacobian(lambda x: torch.ones(2), torch.ones(2), strict=True)
-    with pytest.raises(RuntimeError, match="scalar tensor"):
+    with pytest.raises(RuntimeError, match="scalar Tensor"):
         func.grad(lambda x: x * 2)(torch.ones(2))
     with pytest.raises(RuntimeError, match="tuple"):
         func.jvp(lambda x: x, torch.ones(2), torch.ones(2))

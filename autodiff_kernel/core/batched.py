@@ -108,7 +108,7 @@ def depth(x: Any) -> int:
     """How many wrappers x has: what is shown as its level, since numbers of levels are never used twice."""
     n = 0
     while x.is_dual:
-        n, x = n + 1, x.value if isinstance(x, Batched) else x.p
+        n, x = n + 1, x.value if isinstance(x, Batched) else x.primal
     return n
 
 
@@ -142,18 +142,34 @@ def push(op: Op, xs: Any, p: Any) -> Any:
     """One operation on batched tensors of the innermost level among them."""
     if not WORDS:
         from . import batching  # noqa: F401  (its rules are loaded with the first use)
-    level = max([x.level for x in xs if isinstance(x, Batched)])
+    level = max(map(newest, xs))
     values, batched, size = [], [], 0
     for x in xs:
         if isinstance(x, Batched) and x.level == level:
             values.append(x.value)
             batched.append(True)
             size = x.value.raw.shape[0]
-        else:
-            values.append(x)
-            batched.append(False)
+            continue
+        inner = deep(x, level) if isinstance(x, Tensor) and x.is_dual else None
+        values.append(x if inner is None else inner)
+        batched.append(inner is not None)
+        size = size if inner is None else inner.raw.shape[0]
     y = WORDS.get(op.batch, one_by_one)(op, values, batched, p, size)
     return tuple([make(v, level) for v in y]) if isinstance(y, tuple) else make(y, level)
+
+
+def newest(x: Any) -> int:
+    """The newest level of vmap that x belongs to; 0 if none."""
+    if x.__class__ is Batched:
+        return max(x.level, newest(x.value))
+    return max(newest(x.primal), newest(x.tangent)) if isinstance(x, Tensor) and x.is_dual else 0
+
+
+def deep(x: Any, level: int) -> Any:
+    """The samples of a level that lies inside other wrappers of x, or None."""
+    from .wrappers import unbatch
+
+    return unbatch(x, level)
 
 
 warned: set[str] = set()
@@ -208,5 +224,5 @@ def without_samples(op: Op, xs: list[Any], batched: list[bool], p: Any) -> Any:
 def ground(x: Any) -> Any:
     """The plain tensor beneath all wrappers of x (of a dual number: of its value)."""
     while x.is_dual:
-        x = x.value if isinstance(x, Batched) else x.p
+        x = x.value if isinstance(x, Batched) else x.primal
     return x

@@ -1,4 +1,4 @@
-"""In-place operations on dual numbers, and of dual numbers on plain tensors.
+"""In-place operations on dual numbers and batched tensors, and of dual numbers on plain tensors.
 
 The operation is computed aside as everywhere (see inplace.py); then the value takes the old value's place and the
 tangent the old tangent's, each in its memory, so that views see both change.
@@ -11,23 +11,27 @@ tangent is zero before the write.
 import weakref
 from typing import Any
 
-from . import modes
+from . import batched, modes
+from .batched import Batched
 from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, unmoved
+from .errors import explain
 from .graph import new
 from .inplace import adopt, check_allowed, check_overlap
+from .levels import is_vmap
 from .sharing import Family, View, replay
 from .tensor import Tensor, wrap
+from .wrappers import samples
 
 _SLOTS = ("raw", "node", "version", "family")
 
 
 def change(function: Any, x: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """`x.function_(*args)` where x or an argument is a dual number."""
-    old = x
+    """`x.function_(*args)` where x or an argument is a dual number or a batched tensor."""
+    old, ground = x, batched.ground(x)
     if modes.is_grad_enabled() and any(has_node(v) for v in (x, *args, *kwargs.values())):
-        check_allowed(x)
+        check_allowed(ground)
         old = aside(x)
-    check_overlap(x)
+    check_overlap(ground)
     write(x, function(old, *args, **kwargs))
     return x
 
@@ -38,6 +42,8 @@ def has_node(x: Any) -> bool:
         return any(has_node(v) for v in x)
     if x.__class__ is Dual:
         return has_node(x.primal) or has_node(x.tangent)
+    if x.__class__ is Batched:
+        return has_node(x.value)
     return isinstance(x, Tensor) and (
         x.node is not None or x.family.__class__ is View and x.family.base.node is not None
     )
@@ -45,6 +51,8 @@ def has_node(x: Any) -> bool:
 
 def aside(x: Any) -> Any:
     """x in memory of its own and with the same graph: what the rules read after x itself has been overwritten."""
+    if x.__class__ is Batched:
+        return batched.make(aside(x.value), x.level)
     if x.__class__ is not Dual:
         return wrap(x.raw.copy() if hasattr(x.raw, "base") else x.raw, x.node)
     twin = new(Dual)
@@ -60,17 +68,31 @@ def write(x: Any, result: Any) -> None:
             return
         p, t = parts(result, x.level)
         write(x.primal, p)
-        if x.shared or writable(x.tangent):
+        if x.shared or writable(x.tangent) and batched.newest(t) <= batched.newest(x.tangent):
             write(x.tangent, t)
         else:  # an expanded tangent that nobody has a view of
             x.tangent = aside(t)
         return
+    if x.__class__ is Batched:
+        write(x.value, samples(result, x.level, x.value.raw.shape[0]))
+        return
     k = 0 if is_stopped() or x.raw.dtype.kind not in "fc" else level_of(result)
-    if k:
+    if k and not is_vmap(k):
         carry(x, k)
         write(x, result)
-    else:
-        adopt(x, plain(result))
+        return
+    result = plain(result)
+    if result.__class__ is Batched:
+        raise explain(
+            RuntimeError,
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
+            "not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic.",
+            "The tensor that is changed is one for all samples: it has no place for a result of each.",
+            "use the form without the underscore, or make the tensor from one of the samples (torch.zeros_like(x), "
+            "x.new_zeros(…)).",
+        )
+    adopt(x, result)
 
 
 def writable(t: Tensor) -> bool:

@@ -98,7 +98,7 @@ class Outline:
         refuse_branch()
 
     __bool__ = __float__ = __int__ = __index__ = __complex__ = __iter__ = __len__ = __getitem__ = _refuse
-    __array_ufunc__ = __array_function__ = _refuse
+    __array_ufunc__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _refuse  # type: ignore[assignment]
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
     __neg__ = __invert__ = __abs__ = __mod__ = __pow__ = __floordiv__ = __and__ = __or__ = _refuse

@@ -253,9 +253,9 @@ T_, TRANSPOSE_, AS_STRIDED_, SQUEEZE_, UNSQUEEZE_ = map(
 def turn(x: Tensor, op: Op, p: Any) -> Tensor:
     """Give the tensor itself the shape that a view operation would give; returns it."""
     if x.is_dual:
-        d: Any = x
-        d.p, d.t = op(d.p, p=p), op(d.t, p=p)
-        d.raw, d.node = d.p.raw, d.p.node
+        from ..wrappers import turn_inside
+
+        turn_inside(x, op, p)
         return x
     if modes.is_grad_enabled() and x.node is not None:
         check_allowed(x)

@@ -1,0 +1,157 @@
+"""Reverse mode through wrappers: cotangents of dual numbers and batched tensors.
+
+The walk knows plain tensors only, so the newest level is taken off first, and put on the result again:
+
+  a vmap's level    the samples become a dimension.  Each sample's gradient is found by one walk, since samples do not
+                    meet: but only if the inputs, too, are tensors of their own for each sample (`lift` sees to that).
+  a dual's level    the gradient of y + ε dy is ∇y + ε ∇dy, both for the value of x: two walks.
+
+A cotangent may belong to further levels (as where the rows of a Jacobian are asked for at once, by vmap over
+cotangents): the walk then carries wrappers instead of arrays, and the rules, which are written with operations, do the
+rest.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import dual, modes
+from .dual import Dual, level_of, split
+from .errors import explain
+from .graph import Node, edges_of
+from .levels import is_vmap
+from .op import TABLE
+from .tensor import Tensor, wrap
+from .walk import visit, walk
+from .wrappers import Batched, batched, everywhere, grounds, rebatch, samples, unbatch
+
+
+# ------------------------------------------------------------------------------------------------ inputs
+def lift(x: Tensor) -> Tensor:
+    """A fresh input for a reverse pass, a tensor of its own for each sample, that outer derivatives still see."""
+    return _lift(everywhere(x))
+
+
+def _lift(x: Any) -> Any:
+    if x.__class__ is Batched:
+        return batched.make(_lift(x.value), x.level)
+    if x.__class__ is Dual:
+        return dual.make(_lift(x.primal), x.tangent, x.level)
+    if x.node is None:
+        return x.detach().requires_grad_()
+    return TABLE["getitem"](x, p=())  # a result of the identity
+
+
+def origin(x: Any) -> Any:
+    """The plain tensor of a lifted input that gradients are asked for."""
+    return batched.ground(x)
+
+
+def is_tracked(xs: Sequence[Any]) -> bool:
+    """Does anything in these tensors require grad, so that somebody outside may differentiate?"""
+    return any(t.node is not None for x in xs for t in grounds(x))
+
+
+def captures(ys: Sequence[Any], lifted: Sequence[Any]) -> bool:
+    """Do the results depend on tensors that require grad besides the lifted inputs?"""
+    own = {origin(x).node for x in lifted}
+    stack: list[Node | None] = [t.node for y in ys for t in grounds(y)]
+    seen: set[Node] = set()
+    while stack:
+        n = stack.pop()
+        if n is None or n in seen or n in own:
+            continue
+        if n.op is None:
+            return True
+        seen.add(n)
+        stack += edges_of(n)
+    return False
+
+
+# ------------------------------------------------------------------------------------------------ the pass
+def pull(ys: Sequence[Any], xs: Sequence[Any], vs: Sequence[Any], record: bool) -> list[Any]:
+    """Σ vᵀ ∂y/∂x for each lifted input x; a cotangent None is 1.  record: the gradient's own graph is wanted."""
+    ys, vs = list(ys), [ones_like(y) if v is None else v for y, v in zip(ys, vs)]
+    k = max(map(level_of, (*ys, *xs)))
+    if not k:
+        return pull_plain(ys, xs, vs, record)
+    return (pull_samples if is_vmap(k) else pull_dual)(k, ys, xs, vs, record)
+
+
+def pull_samples(k: int, ys: list[Any], xs: Sequence[Any], vs: list[Any], record: bool) -> list[Any]:
+    """Level k is a vmap's: its samples are a dimension for the pass."""
+    inner = [unbatch(x, k) for x in xs]
+    if any(x is None for x in inner):
+        raise explain(
+            RuntimeError,
+            "vmap: a gradient for a tensor that is the same for all samples was asked for inside vmap.",
+            "Each sample has its own gradient, but there is one tensor for all.",
+            "use torch.func.grad or vjp inside vmap.",
+        )
+    size = inner[0].raw.shape[0]
+    pairs = [(unbatch(y, k), v) for y, v in zip(ys, vs)]
+    pairs = [(y, samples(v, k, size)) for y, v in pairs if y is not None]  # the others do not depend on x
+    gs = pull([y for y, _ in pairs], inner, [v for _, v in pairs], record)
+    return [rebatch(g, k) for g in gs]
+
+
+def pull_dual(k: int, ys: list[Any], xs: Sequence[Any], vs: list[Any], record: bool) -> list[Any]:
+    """Level k is a derivative's: the gradient's value by one pass, its tangent by another."""
+    inner = [split(x, k)[0] for x in xs]
+    parts, seeds = [split(y, k) for y in ys], [split(v, k) for v in vs]
+    values = pull([y for y, _ in parts], inner, [v for v, _ in seeds], record)
+    roots = [(dy, v) for (_, dy), (v, _) in zip(parts, seeds) if dy is not None]
+    roots += [(y, dv) for (y, _), (_, dv) in zip(parts, seeds) if dv is not None]
+    if not roots:
+        return values
+    moving = pull([y for y, _ in roots], inner, [v for _, v in roots], record)
+    return [dual.make(g, dg, k) for g, dg in zip(values, moving)]
+
+
+def pull_plain(ys: list[Any], xs: Sequence[Any], vs: list[Any], record: bool) -> list[Any]:
+    """One walk; with arrays where the cotangents are plain and no graph is wanted."""
+    roots = [(y.node, fit(v, y)) for y, v in zip(ys, vs) if y.node is not None]
+    wanted: dict[Node, Any] = {x.node: None for x in xs}
+    sums: dict[Node, Any] = {}
+    if roots and not record and not any(v.is_dual for _, v in roots):
+        sums = walk([(n, as_raw(v)) for n, v in roots], True, False, wanted)
+    elif roots:
+        before = modes.is_grad_enabled()
+        modes.put_grad(record)
+        try:
+            sums = walk(roots, True, True, wanted)
+        finally:
+            modes.put_grad(before)
+    out = []
+    for x in xs:
+        n = x.node
+        g = sums.get(n) if n.op is None else wanted[n]
+        if g is not None and n.op is None and n.notes is not None:
+            g = visit(n, g)
+        out.append(zeros_like(x) if g is None else g if isinstance(g, Tensor) else wrap(g))
+    return out
+
+
+def fit(v: Any, y: Any) -> Any:
+    return v if v.raw.dtype == y.raw.dtype else TABLE["cast"](v, p=(y.raw.dtype, v.raw.dtype))
+
+
+def as_raw(v: Any) -> Any:
+    raw = v.raw
+    return raw[()] if hasattr(raw, "base") and not raw.ndim and not v.is_cuda else raw
+
+
+def ones_like(y: Any) -> Any:
+    return TABLE["zeros_like"](dual.plain(y)) + 1
+
+
+def zeros_like(x: Any) -> Any:
+    return TABLE["zeros_like"](x.detach())
+
+
+def without_history(x: Any) -> Any:
+    """x without its graph, wrapped as it is."""
+    if x.__class__ is Batched:
+        return batched.make(without_history(x.value), x.level)
+    if x.__class__ is Dual:
+        return dual.make(without_history(x.primal), without_history(x.tangent), x.level)
+    return x if x.node is None else x.detach()
