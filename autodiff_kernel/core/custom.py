@@ -17,12 +17,12 @@ from . import device as devices
 from . import dtype as dtypes
 from . import modes
 from .errors import explain
-from .graph import Node, as_edge, new, tick
+from .graph import Node, new, tick
 from .inplace import check_allowed, rebase, stamp
+from .kept import SavedTensor
 from .op import Op, pick_node
-from .packing import Packed, hooks_at_work
-from .saved import overwritten, spent_rule
-from .sharing import View, version_of
+from .saved import spent_rule
+from .sharing import View
 from .tensor import Tensor, wrap
 from .walk import unbroadcast
 
@@ -84,12 +84,15 @@ def marked(ctx: Any, what: str) -> tuple[Any, ...]:
 
 def show(op: Op, tensors: list[Tensor], out: Any) -> None:
     """Let recording and provenance know of the application."""
-    if isinstance(out, tuple):
-        out = tuple([t for t in out if isinstance(t, Tensor)])
-        if out:
-            modes.watch[0](op, None, tensors, out)
-    elif isinstance(out, Tensor):
+    if isinstance(out, Tensor):
         modes.watch[0](op, None, tensors, out)
+    elif isinstance(out, tuple) and any(isinstance(t, Tensor) for t in out):
+        modes.watch[0](op, None, tensors, tuple([t if isinstance(t, Tensor) else as_tensor(t) for t in out]))
+
+
+def as_tensor(x: Any) -> Tensor:
+    """What pictures show in the place of an output that is no tensor."""
+    return wrap(np.float32(x) if isinstance(x, (int, float)) else np.zeros(0, np.float32))
 
 
 # ------------------------------------------------------------------------------------------------ the node
@@ -241,61 +244,6 @@ def saved_as_is() -> RuntimeError:
 
 
 # ------------------------------------------------------------------------------------------------ what ctx saves
-class SavedTensor:
-    """One tensor that `save_for_backward` was given.
-
-    t: the tensor itself, or for an output its raw array and number (the tensor would close a cycle).  stamp: writes
-    after it are refused.  packed: what hooks made of it instead.
-    """
-
-    __slots__ = ("t", "raw", "number", "node", "version", "stamp", "packed")
-    version: Any
-
-    def __init__(self, t: Tensor, n: Node, number: int | None) -> None:
-        self.number, self.stamp, self.packed = number, n.seq, None
-        self.node = t.node if number is None else None
-        hooks = hooks_at_work()
-        if hooks is not None:
-            self.packed = Packed(t if number is None else wrap(t.raw, t.node, t.version), hooks, own=True)
-            self.t = self.raw = self.version = None
-            return
-        self.version = version_of(t)
-        self.t, self.raw = (t, None) if number is None else (None, t.raw)
-
-    def open(self, ctx: Any) -> Tensor:
-        """The tensor, with its place in the graph; RuntimeError if it was overwritten."""
-        if self.packed is not None:
-            return wrap(self.packed.open().raw, self._edge(ctx))
-        if self.version[0] > self.stamp:
-            n = ctx._node and ctx._node()
-            raw = self.raw if self.t is None else self.t.raw
-            raise overwritten(
-                n, raw, self.version, ctx._forward_cls.__name__, "a saved tensor", self._output(ctx)
-            )
-        if self.t is None:
-            return wrap(self.raw, self._edge(ctx), self.version)
-        if self.t.node is None and self.node is not None and self.node.op is not None:
-            raise RuntimeError(
-                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(). This is not "
-                "supported, please use out-of-place `.detach()` instead"
-            )
-        return self.t
-
-    def _output(self, ctx: Any) -> str:
-        """Whose output the tensor is, for an error."""
-        if self.number is not None:
-            return f"output {self.number} of {type(ctx).__name__}"
-        maker, number = as_edge(self.node)
-        return "" if maker is None or maker.op is None else f"output {number} of {maker.title}"
-
-    def _edge(self, ctx: Any) -> Node | None:
-        """The saved tensor's node: for an output that of the Function, while it lives."""
-        if self.number is None:
-            return self.node
-        n = ctx._node()
-        return pick_node(n, self.number) if n is not None and n.op.outputs else n  # type: ignore[no-any-return]
-
-
 def keep(ctx: Any, n: Node, outs: list[Any]) -> None:
     """Save what `save_for_backward` was given, now that the outputs have their places."""
     where = {
@@ -310,15 +258,20 @@ def keep(ctx: Any, n: Node, outs: list[Any]) -> None:
                 cure=f"keep what is no tensor as an attribute: ctx.value = {t!r}"
                 if isinstance(t, (int, float, str, bool)) else "keep what is no tensor as an attribute of ctx.",
             )  # fmt: skip
-        kept.append(None if t is None else SavedTensor(t, n, where.get(id(t))))
+        kept.append(None if t is None else SavedTensor(t, n.seq, where.get(id(t))))
     ctx._kept = tuple(kept)
 
 
 def opened(ctx: Any) -> tuple[Any, ...]:
     """The saved tensors, for `ctx.saved_tensors`."""
+
+    def own() -> Any:
+        return ctx._node and ctx._node()
+
     if ctx._gone:
-        spent_rule(None, ctx._node() or wrapped_row(ctx))
-    return tuple([None if k is None else k.open(ctx) for k in ctx._kept])
+        spent_rule(None, own() or wrapped_row(ctx))
+    keeper, title = ctx._forward_cls.__name__, type(ctx).__name__
+    return tuple([None if k is None else k.open(keeper, own, title) for k in ctx._kept])
 
 
 def wrapped_row(ctx: Any) -> Node:

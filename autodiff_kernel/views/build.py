@@ -74,6 +74,11 @@ def operation(node_name: str) -> str:
     return _CAPITAL.sub(r"_\1", words).lower().strip("_")
 
 
+def called(node: Node) -> str:
+    """What a picture calls a node's operation; a user's Function by its own name."""
+    return str(node.op.name) if node.op.whole is not None else operation(node.name())
+
+
 def kept(node: Node) -> Any:
     """What recording kept of a node, or None where it was off."""
     return node.notes if node.notes is not None and node.notes.recorded else None
@@ -284,7 +289,7 @@ class _Builder:
             len(self.nodes),
             OUTPUT if node in self.root_nodes else OP,
             name=", ".join(dict.fromkeys(name for name in outputs if name)) or self.w.get(node, ""),
-            op=operation(node.name()),
+            op=called(node),
             symbol=_sign(op, inputs),
             backward_name=node.title,
             value="" if value is None and notes is not None else self._text(value),
@@ -422,7 +427,7 @@ class _Builder:
             if isinstance(value, list):
                 value = value[output]
             name = self._name(key, output) or (self.names.of_tensor(key.variable) if key.op is None else "")
-            made = Operand(name, peek(value), "" if key.op is None else operation(key.name()))
+            made = Operand(name, peek(value), "" if key.op is None else called(key))
             self.operands[key, output] = made
         return made
 

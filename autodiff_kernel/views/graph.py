@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kernel.core.errors import explain
-from autodiff_kernel.core.graph import Node, as_edge, edges_of
+from autodiff_kernel.core.graph import Node, as_edge, edges_of, node_of
 from autodiff_kernel.core.tensor import Tensor
 
 from . import dot, paint
-from .build import Wish, model, operation, reachable
+from .build import Wish, called, model, reachable
 from .collapse import collapse
 from .html import picture_html, summary_html
 from .model import GraphView, Summary, counted
@@ -146,6 +146,7 @@ def _check(option: str, given: Any, known: Sequence[str]) -> None:
 
 def _root(x: Any, names: Names) -> tuple[Node, int]:
     """The node (and which output of it) that a drawing starts from."""
+    x = node_of(x)
     if isinstance(x, Node):
         return as_edge(x)  # type: ignore[return-value]
     if not isinstance(x, Tensor):
@@ -158,8 +159,7 @@ def _root(x: Any, names: Names) -> tuple[Node, int]:
 
 
 def _node(x: Any) -> Node | None:
-    if isinstance(x, Tensor):
-        x = x.node
+    x = x.node if isinstance(x, Tensor) else node_of(x)
     return as_edge(x)[0] if isinstance(x, Node) else None
 
 
@@ -191,7 +191,7 @@ def _too_large(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, w
                 + (f" {shape_text(t.shape)}" if t is not None and t.ndim else "")
             )
             continue
-        counts[operation(node.name())] += 1
+        counts[called(node)] += 1
         ends = [as_edge(edge)[0] for edge in edges_of(node) if edge is not None]
         depth[node] = 1 + max((depth[end] for end in ends if end is not None), default=0)
     named = [names.of_node(node, output) for node, output in roots]

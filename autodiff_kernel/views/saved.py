@@ -13,6 +13,7 @@ from .partials import Operand
 from .style import array_text, shape_text
 
 _PLACES = {"a": "input", "b": "input 2", "c": "input 3", "y": "output"}
+_PACKED = "packed by a hook"
 
 
 def saved(node: Node, inputs: list[Operand], output: Operand) -> tuple[tuple[str, str], ...]:
@@ -32,7 +33,26 @@ def saved(node: Node, inputs: list[Operand], output: Operand) -> tuple[tuple[str
             found.append((_PLACES[letter], _called(operand, value)))
     for i, value in enumerate(getattr(node, "x", None) or ()):
         found.append((f"input {i + 1}", _called(inputs[i] if i < len(inputs) else Operand(), value)))
+    if node.op.whole is not None and node.p is not None:
+        found += _of_function(node, inputs, output)
+    if node.notes is not None and node.notes.packed:
+        found += [(_PLACES.get(letter, "inputs"), _PACKED) for letter in sorted(node.notes.packed)]
     return tuple(found)
+
+
+def _of_function(node: Node, inputs: list[Operand], output: Operand) -> list[tuple[str, str]]:
+    """What a user's Function gave to `save_for_backward`."""
+    found = []
+    for i, kept in enumerate(node.p._kept, 1):
+        if kept is None:
+            continue
+        if kept.packed is not None:
+            found.append((f"saved {i}", _PACKED))
+            continue
+        sources = [x for x, e in zip(inputs, node.edges) if e is not None and e is kept.node]
+        operand = output if kept.number is not None else sources[0] if sources else Operand()
+        found.append((f"saved {i}", _called(operand, kept.raw if kept.t is None else kept.t.raw)))
+    return found
 
 
 def _called(operand: Operand, value: Any) -> str:

@@ -1,0 +1,5 @@
+"""torch.utils: tools around tensors and modules."""
+
+from . import checkpoint as checkpoint
+
+__all__ = ["checkpoint"]
