@@ -17,6 +17,8 @@ from . import functional as functional
 from . import graph as graph
 from . import variable as variable
 from .function import Function as Function
+from .gradcheck import gradcheck as gradcheck
+from .gradcheck import gradgradcheck as gradgradcheck
 from .variable import Variable as Variable
 
 __all__ = [

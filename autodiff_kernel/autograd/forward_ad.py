@@ -11,7 +11,14 @@ from ..core.errors import explain
 from ..core.modes import _Switch
 from ..core.tensor import Tensor
 
-__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
 
 _open: list[dual.level] = []  # the level that is open; PyTorch numbers it 0 and has no second one
 
