@@ -301,5 +301,5 @@ def raw_of(x: Any) -> Any:
 def fit(t: Any, y: Tensor) -> Any:
     """The tangent in the shape and dtype of the value."""
     if t.raw.dtype != y.raw.dtype:
-        t = TABLE["cast"](t, p=y.raw.dtype)
+        t = TABLE["cast"](t, p=(y.raw.dtype, t.raw.dtype))
     return t if t.raw.shape == y.raw.shape else TABLE["expand"](t, p=y.raw.shape)

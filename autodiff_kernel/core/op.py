@@ -174,15 +174,14 @@ class Op:
         """This row for inputs that were cast first: input i's cotangent goes back to casts[i] (dtype, device)."""
         made = self.variants.get(casts)
         if made is None:
-            cast = TABLE["cast"]
 
             def back(rule: Rule, to: Any) -> Rule:
-                return rule if to is None else lambda g, n: cast(rule(g, n), p=to)
+                return rule if to is None else lambda g, n: cast_back(rule(g, n), to)
 
             if self.each is not None:
                 each = self.each
                 made = self._like(
-                    each=lambda g, n, i: cast(each(g, n, i), p=casts[i]) if casts[i] else each(g, n, i)
+                    each=lambda g, n, i: cast_back(each(g, n, i), casts[i]) if casts[i] else each(g, n, i)
                 )
             else:
                 made = self._like(
@@ -219,6 +218,11 @@ class Op:
                 made.spent = made._like(**dict.fromkeys(rules, spent_rule), is_spent=True)
             self.variants["conjugated"] = made
         return made
+
+
+def cast_back(x: Any, to: Any) -> Any:
+    """A cotangent in the dtype that its input had; its own gradient goes back to the dtype that it has now."""
+    return x if x is None else TABLE["cast"](x, p=(to, (x.raw if isinstance(x, Tensor) else x).dtype))
 
 
 def push(op: Op, xs: Any, p: Any) -> Any:
