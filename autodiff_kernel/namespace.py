@@ -5,6 +5,7 @@
 
 from . import autograd as autograd
 from . import cuda as cuda
+from . import dialect as dialect
 from . import func as func
 from . import linalg as linalg
 from . import nn as nn
@@ -41,6 +42,8 @@ from .core.printing import set_printoptions as set_printoptions
 from .core.scopes import scope as scope
 from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
+from .dialect import get_dialect as get_dialect
+from .dialect import set_dialect as set_dialect
 from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save

@@ -7,6 +7,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autodiff_ker
 
 from . import draws as draws  # noqa: E402
 from . import journal as journal  # noqa: E402
+from . import pinning as pinning  # noqa: E402
 from . import places as places  # noqa: E402
 from . import questions as questions  # noqa: E402
 from . import rules as rules  # noqa: E402

@@ -362,6 +362,13 @@ def device_of(raw: Any) -> device:
     return CPU if kind is ndarray or kind not in _modules else cuda(raw.device.id)
 
 
+def empty_pinned(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An uninitialised NumPy array in page-locked memory (for simulated GPUs in ordinary memory)."""
+    if _found().simulated:
+        return np.empty(shape, dtype)
+    return importlib.import_module("cupyx").empty_pinned(shape, dtype)
+
+
 def is_array(x: Any) -> bool:
     """Whether `x` is a raw value: a NumPy array or scalar, or an array of a GPU."""
     return x.__class__ is ndarray or x.__class__ in _modules or isinstance(x, (ndarray, generic))

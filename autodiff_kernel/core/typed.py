@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dialect import speaks_2017
 from . import data
 from . import device as devices
 from . import dtype as dtypes
@@ -52,6 +53,8 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
     t: Any = new(kind)
     t.raw, t.node, t.version, t.family = raw, None, version, None
     t._grad = None
+    if not args and speaks_2017():
+        t.__dict__["no_dimension"] = True
     return t
 
 
@@ -63,6 +66,8 @@ def values(sequence: Any, target: dtypes.dtype) -> Any:
         return data.to_raw(sequence, target, "cpu")
     except (ValueError, RuntimeError) as error:
         text = str(error)
+        if speaks_2017() and "expected sequence of length" in text:
+            raise ragged(sequence) from None
         if "too many dimensions" in text or "Could not infer" in text:
             element = next(
                 x for x in data.walk(sequence) if not isinstance(x, (int, float, np.generic, Tensor))
@@ -72,6 +77,26 @@ def values(sequence: Any, target: dtypes.dtype) -> Any:
             )
             raise TypeError(f"{expected} {type(element).__name__}") from None
         raise
+
+
+def ragged(sequence: Any) -> Exception:
+    """The error of 2017 for nested sequences of unequal lengths: it names the place where they first differ."""
+
+    def shape(x: Any) -> tuple[int, ...]:
+        return (len(x), *shape(x[0])) if data.is_sequence(x) and len(x) else ()
+
+    def first(x: Any, sizes: tuple[int, ...], index: tuple[int, ...]) -> Exception | None:
+        if not sizes or not data.is_sequence(x):
+            return None
+        if len(x) != sizes[0]:
+            where = ", ".join(map(str, (*index, min(len(x), sizes[0]))))
+            return RuntimeError(
+                f"inconsistent sequence length at index ({where}) - expected {sizes[0]} but got {len(x)}"
+            )
+        found = (first(y, sizes[1:], (*index, i)) for i, y in enumerate(x))
+        return next((e for e in found if e is not None), None)
+
+    return first(sequence, shape(sequence), ()) or RuntimeError("inconsistent sequence length")
 
 
 def is_size(x: Any) -> bool:
