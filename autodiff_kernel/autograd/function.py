@@ -321,6 +321,13 @@ class Function(metaclass=FunctionMeta):
                 return lifted(cls, args)
         return custom.run(cls, args)[0]
 
+    @classmethod
+    def _apply_mapped(cls, args: tuple[Any, ...], level: int) -> Any:
+        """Under vmap: arguments are batched tensors of this level."""
+        from .function_vmap import apply_mapped
+
+        return apply_mapped(cls, args, level)
+
 
 # ------------------------------------------------------------------------------------------------ arguments
 @functools.lru_cache(1024)
@@ -350,31 +357,6 @@ def bound(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
             raise TypeError(f"forward() missing required argument: '{name}' (position {len(out)})")
         out.append(kwargs[name])
     return tuple(out)
-
-
-# ------------------------------------------------------------------------------------------------ vmap
-def vmap_rule(cls: Any) -> Callable[..., Any] | None:
-    """A Function's own rule for vmap, None if one is to be generated; RuntimeError if there is neither, or both.
-
-    A rule is called with (info, in_dims, *args) and returns (output, out_dims).
-    """
-    own = cls.vmap is not Function.vmap
-    if own and cls.generate_vmap_rule:
-        raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
-            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
-            "ambiguity."
-        )
-    if not own and not cls.generate_vmap_rule:
-        raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
-            "vmap staticmethod or set generate_vmap_rule=True."
-        )
-    if not cls.setup_context_defined:
-        from ..core.custom_dual import needs_setup_context
-
-        raise needs_setup_context()
-    return cls.vmap if own else None  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------ decorators and kin

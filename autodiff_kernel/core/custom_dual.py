@@ -12,6 +12,7 @@ from .dual import Dual, fit, is_stopped, level_of, make, plain, result, split, s
 from .dual_inplace import at_level, carry
 from .errors import explain
 from .graph import new
+from .levels import is_vmap
 from .sharing import View
 from .tensor import Tensor
 
@@ -19,13 +20,13 @@ from .tensor import Tensor
 def lifted(cls: Any, args: tuple[Any, ...]) -> Any:
     """The Function on wrappers of tensors: the newest transformation serves first, to it the others are constant."""
     top = max([level_of(x) for x in args])
-    others = [x for x in args if isinstance(x, Tensor) and x.is_dual and x.__class__ is not Dual]
-    if others:
-        newest: Any = max(others, key=lambda x: x.level)
-        if newest.level > top or is_stopped():
-            return newest.serve_function(cls, args)
-    if not top or is_stopped():
+    if is_stopped():
+        args = tuple([plain(x) for x in args])
+        top = max([level_of(x) for x in args])
+    if not top:
         return cls.apply(*[plain(x) for x in args])
+    if is_vmap(top):
+        return cls._apply_mapped(args, top)
     return push(cls, args, top)
 
 

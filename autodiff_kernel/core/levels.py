@@ -65,3 +65,19 @@ class vmapping:
             mapping[0] -= 1
         live.discard(self.vmap.level)
         _here.vmaps.remove(self.vmap)
+
+
+class outside:
+    """`with outside(v):` in the midst of a vmap's function, but not for it: a rule that works on all samples."""
+
+    __slots__ = ("vmap", "place")
+
+    def __init__(self, vmap: Vmap) -> None:
+        self.vmap = vmap
+
+    def __enter__(self) -> None:
+        self.place = _here.vmaps.index(self.vmap)
+        del _here.vmaps[self.place]
+
+    def __exit__(self, *_: Any) -> None:
+        _here.vmaps.insert(self.place, self.vmap)
