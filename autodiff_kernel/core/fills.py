@@ -32,7 +32,7 @@ Draw = Callable[[Engine, int], Array]
 redraw = Op(
     "redraw", lambda xs, p: xs[-1].copy(), each=lambda g, n, i: g if i == len(n.sx) - 1 else g * 0,
     mode="joint", params=True, node=lambda p: p, symbol="~", partials=("0",),
-    doc="Random numbers (the last input) in the place of the other inputs, on which they do not depend.",
+    batch="together", doc="Random numbers (the last input) in the place of the other inputs, on which they do not depend.",
 )  # fmt: skip
 
 

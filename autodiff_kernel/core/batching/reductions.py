@@ -35,6 +35,16 @@ def reduction(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> 
     return reduce(op, xs[0], p[0], lambda axis: (axis, *p[1:]), size)
 
 
+@word("product")
+def product(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
+    """p is (one dimension in a tuple, or None; keepdim)."""
+    x, (axis, keep) = xs[0], p
+    if axis is not None or x.raw.ndim == 1:
+        return reduction(op, xs, batched, p, size)
+    y = op(in_a_row(x), p=((1,), False))
+    return reshaped(y, (size, *[1] * (x.raw.ndim - 1))) if keep else y
+
+
 @word("norm")
 def norm(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
     """p is (order, dimensions or None, …)."""

@@ -59,8 +59,8 @@ def swap(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
 
 @word("dims")
 def dims(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
-    """p is several dimensions."""
-    return op(xs[0], p=shifted(p))
+    """p is several dimensions; a sample of none is copied."""
+    return op(xs[0], p=shifted(p)) if xs[0].raw.ndim > 1 else TABLE["clone"](xs[0])
 
 
 @word("diagonal")

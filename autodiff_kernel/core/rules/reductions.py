@@ -12,6 +12,7 @@ from .. import dtype as dtypes
 from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import TABLE, Op
+from ..outline import of_all
 from ..single import plain
 from ..storage import in_order, row_major
 from ..tensor import Tensor
@@ -126,7 +127,7 @@ def before(a: Any, d: int) -> Any:
 
 
 def has_zero(a: Any) -> bool:
-    raw = getattr(a, "raw", a)
+    raw = of_all(getattr(a, "raw", a))
     return bool(devices.item((raw == 0).any()))
 
 
@@ -143,7 +144,7 @@ def _prod_tangent(ts: Any, n: Any) -> Any:
 prod_row = Op(
     "prod", in_order(_prod), a=_prod_back, reads=("ay",), jvp=_prod_tangent, params=True,
     node=lambda p: "ProdBackward0" if p[0] is None else "ProdBackward1", symbol="Π", partials=("{y}/{a}",),
-    latex=r"\prod {a}", batch="reduction", doc="The product of the elements, of all or along a dimension.",
+    latex=r"\prod {a}", batch="product", doc="The product of the elements, of all or along a dimension.",
 )  # fmt: skip
 
 
