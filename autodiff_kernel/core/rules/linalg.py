@@ -246,14 +246,14 @@ def _slogdet_rule(g: Any, n: Any) -> Any:
     if g[0] is not None and is_complex(
         n.a
     ):  # the sign turns with the imaginary part of what the logarithm gains
-        turn = 1j * (g[0] * conj(slogdet_row(n.a)[0])).imag
+        turn = (g[0] * conj(slogdet_row(n.a)[0])).imag * 1j
         factor = turn if factor is None else factor + turn
     return TABLE["zero"](n.a) if factor is None else as_matrix(factor) * mH(inv_row(n.a))
 
 
 def _slogdet_tangent(ts: Any, n: Any) -> Any:
     change = total(mT(inv_row(n.a)) * ts[0])
-    return (n.y[0] * (1j * change.imag), change.real) if is_complex(n.a) else (n.y[0] * 0, change)
+    return (n.y[0] * (change.imag * 1j), change.real) if is_complex(n.a) else (n.y[0] * 0, change)
 
 
 def is_complex(x: Any) -> bool:
