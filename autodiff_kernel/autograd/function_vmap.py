@@ -14,7 +14,7 @@ from ..core.levels import Vmap, open_vmaps, outside, vmapping
 from ..core.pytree import flatten, spread, unflatten
 from ..core.tensor import Tensor
 from ..core.wrappers import rebatch, unbatch
-from .function import Function, FunctionCtx
+from .function import Function, FunctionCtx, FunctionMeta
 
 
 class VmapInfo(NamedTuple):
@@ -190,7 +190,7 @@ def mapped(cls: Any) -> Any:
     """The Function that runs `cls` on all samples."""
     made = cls.__dict__.get("_mapped")
     if made is None:
-        kind: Any = type(Mapped)(
+        kind: Any = FunctionMeta(
             f"Vmapped{cls.__name__}", (Mapped,), {"user": cls, "__module__": cls.__module__}
         )
         for name in ("forward", "setup_context", "backward", "jvp"):

@@ -40,13 +40,15 @@ def run(cls: Any, args: tuple[Any, ...], forward_mode: bool = False) -> tuple[An
         result = call_forward(cls, ctx, args)
         outs = list(result) if isinstance(result, tuple) else [result]
         dirty = marked(ctx, "dirty_tensors")
+        if dirty:
+            check_dirty(dirty, tensors, outs)
+        recorded = grad and any(edges)
         for t in dirty:
             stamp(t)
-        n = None
-        if grad and any(edges):
-            n = record(ctx, tensors, edges, [x if isinstance(x, Tensor) else None for x in args], outs,
-                       isinstance(result, tuple))  # fmt: skip
-        settle(ctx, n, tensors, dirty, outs, cls.setup_context_defined, grad)
+            if grad and not recorded and t.family.__class__ is View and t.family.base.node is not None:
+                check_allowed(t)  # a view that autograd cannot follow
+        n = record(ctx, args, tensors, edges, outs, isinstance(result, tuple)) if recorded else None
+        settle(ctx, n, tensors, dirty, outs, cls.setup_context_defined)
         if n is not None:
             keep(ctx, n, outs)
         if not forward_mode:
@@ -117,86 +119,74 @@ def form(t: Any) -> Any:
     return (t.raw.shape, t.raw.dtype, devices.device_of(t.raw)) if isinstance(t, Tensor) else None
 
 
-def record(
-    ctx: Any, tensors: list[Tensor], edges: Any, arguments: list[Any], outs: list[Any], several: bool
-) -> Node:
+def record(ctx: Any, args: Any, tensors: list[Tensor], edges: Any, outs: list[Any], several: bool) -> Node:
     """A node for one application, not yet on any output."""
     n = new(Node)
     n.op, n.seq, n.notes, n.edges = row_of(ctx._forward_cls, several), tick(), None, edges
     n.p, ctx._node = ctx, weakref.ref(n)
     n.sx = [t.raw.shape for t in tensors]
-    n.sy = [np.shape(t.raw) if isinstance(t, Tensor) else () for t in outs]
-    if not several:
-        n.sy = n.sy[0]
     ctx._edges = edges
-    ctx._inputs = [form(t) for t in arguments]
-    ctx._outputs = [form(t) for t in outs]
+    ctx._inputs = [form(x) for x in args]
+    ctx._outputs = forms = [form(t) for t in outs]
+    n.sy = [() if f is None else f[0] for f in forms] if several else () if forms[0] is None else forms[0][0]
     return n
 
 
-def settle(
-    ctx: Any,
-    n: Node | None,
-    tensors: list[Tensor],
-    dirty: tuple[Tensor, ...],
-    outs: list[Any],
-    setup: bool,
-    record_is_on: bool,
-) -> None:
-    """Give each output its place in the graph.  The list `outs` is changed where another tensor is to be returned."""
-    inputs, changed = {id(t) for t in tensors}, {id(t) for t in dirty}
-    flat = ctx._flat = flat_among(ctx, outs)
-    if not changed <= {id(t) for t in outs}:
+def check_dirty(dirty: tuple[Tensor, ...], tensors: list[Tensor], outs: list[Any]) -> None:
+    """What forward marked as changed in place must be an input and an output."""
+    if not {id(t) for t in dirty} <= {id(t) for t in outs}:
         raise explain(
             RuntimeError,
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function.",
             cure="return the tensor that was given to ctx.mark_dirty().",
         )
-    if not changed <= inputs:
+    if not {id(t) for t in dirty} <= {id(t) for t in tensors}:
         warnings.warn(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
             "be passed to ctx.mark_dirty().",
             UserWarning,
             stacklevel=4,
         )
-    for t in dirty:
-        if n is None and record_is_on and t.family.__class__ is View and t.family.base.node is not None:
-            check_allowed(t)  # a view that autograd cannot follow
-    takes = [
-        isinstance(t, Tensor) and n is not None and k not in flat and t.raw.dtype.kind in "fc"
-        for k, t in enumerate(outs)
-    ]
-    saved = {id(t) for t in ctx.to_save or ()} if setup else set()
+
+
+def settle(
+    ctx: Any, n: Node | None, tensors: list[Tensor], dirty: tuple[Tensor, ...], outs: list[Any], setup: bool
+) -> None:
+    """Give each output its place in the graph.  The list `outs` is changed where another tensor is to be returned."""
+    inputs, changed = [id(t) for t in tensors], [id(t) for t in dirty]
+    flat = ctx._flat = flat_among(ctx, outs)
+    count = 0  # of outputs that get a gradient
+    views = []
     for k, t in enumerate(outs):
         if not isinstance(t, Tensor):
             continue
         given, written = id(t) in inputs, id(t) in changed
-        if not takes[k]:
-            outs[k] = without_graph(t, given, written)
-            continue
-        edge = pick_node(n, k) if n.op.outputs else n  # type: ignore[union-attr, arg-type]
-        if written:
-            change(t, edge, len(outs))  # type: ignore[arg-type]
-            continue
-        if given:
-            if id(t) in saved:
-                raise saved_as_is()
-            t = outs[k] = t.view(t.raw.shape)  # type: ignore[attr-defined]
-        t.node = edge
-        if t.family.__class__ is View:
-            t.family.made = "several" if sum(takes) > 1 else "custom"
-            t.family.maker = n.title  # type: ignore[union-attr]
-    if n is None:
-        for t in outs:
-            if isinstance(t, Tensor) and t.family.__class__ is View and id(t) not in changed:
-                t.family.made = "custom"
+        if n is None or k in flat or t.raw.dtype.kind not in "fc":
+            t = outs[k] = without_graph(t, given, written)
+        else:
+            count += 1
+            edge = pick_node(n, k) if n.op.outputs else n
+            if written:
+                change(t, edge, len(outs))
+            else:
+                if given:
+                    if setup and any(t is x for x in ctx.to_save or ()):
+                        raise saved_as_is()
+                    t = outs[k] = t.view(t.raw.shape)  # type: ignore[attr-defined]
+                t.node = edge
+        if t.family.__class__ is View and not written and (n is None or t.node is not None):
+            views.append(t)
+    for t in views:
+        t.family.made = "several" if count > 1 else "custom"
+        if n is not None:
+            t.family.maker = n.title
 
 
-def flat_among(ctx: Any, outs: Any) -> set[int]:
+def flat_among(ctx: Any, outs: Any) -> Any:
     """The numbers of the outputs that were marked as without derivative."""
-    flat = {id(t) for t in marked(ctx, "non_differentiable")}
-    return {k for k, t in enumerate(outs) if id(t) in flat}
+    flat = [id(t) for t in marked(ctx, "non_differentiable")]
+    return {k for k, t in enumerate(outs) if id(t) in flat} if flat else ()
 
 
 def without_graph(t: Tensor, given: bool, written: bool) -> Tensor:
@@ -246,11 +236,11 @@ def saved_as_is() -> RuntimeError:
 # ------------------------------------------------------------------------------------------------ what ctx saves
 def keep(ctx: Any, n: Node, outs: list[Any]) -> None:
     """Save what `save_for_backward` was given, now that the outputs have their places."""
-    where = {
-        id(t): k for k, t in reversed(list(enumerate(outs))) if isinstance(t, Tensor) and t.node is not None
-    }
+    if not ctx.to_save:
+        return
+    numbers = [k for k, t in enumerate(outs) if isinstance(t, Tensor) and t.node is not None]
     kept: list[Any] = []
-    for i, t in enumerate(ctx.to_save or ()):
+    for i, t in enumerate(ctx.to_save):
         if t is not None and not isinstance(t, Tensor):
             raise explain(
                 TypeError,
@@ -258,7 +248,9 @@ def keep(ctx: Any, n: Node, outs: list[Any]) -> None:
                 cure=f"keep what is no tensor as an attribute: ctx.value = {t!r}"
                 if isinstance(t, (int, float, str, bool)) else "keep what is no tensor as an attribute of ctx.",
             )  # fmt: skip
-        kept.append(None if t is None else SavedTensor(t, n.seq, where.get(id(t))))
+        kept.append(
+            None if t is None else SavedTensor(t, n.seq, next((k for k in numbers if outs[k] is t), None))
+        )
     ctx._kept = tuple(kept)
 
 

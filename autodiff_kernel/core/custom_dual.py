@@ -8,7 +8,7 @@ from typing import Any
 
 from . import modes
 from .custom import delayed_error, flat_among, kind_of, run
-from .dual import Dual, fit, is_stopped, level_of, make, plain, result, split, still, unmoved
+from .dual import fit, is_stopped, level_of, make, plain, result, split, still, unmoved
 from .dual_inplace import at_level, carry
 from .errors import explain
 from .graph import new
