@@ -12,6 +12,8 @@ from . import nn as nn
 from . import random as random
 from . import serialization as serialization
 from . import utils as utils
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .core import create as _create
 from .core import places as _places
 from .core import return_types as return_types

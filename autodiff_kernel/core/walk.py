@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import anomaly
 from .graph import PASSED, Node, Notes, Passed, edges_of, float32, float64, ndarray, small, tick, written
 from .hooks import check_answer
 from .packing import unpacked
@@ -31,6 +32,9 @@ def walk(
     pending: dict[int, list[Any]] = {}  # stamp -> [node, cotangent so far]
     heap: list[int] = []  # their negated stamps
     needed, beyond = (None, None) if wanted is None else leading_to(wanted, [r for r, _ in roots])
+    step, check, hot = _pairs, check_writes, needed is None
+    if anomaly.on[0]:
+        step, check, hot = anomaly.watched(_pairs), anomaly.watched_writes, False
     for node, g in roots:
         if node.op is None:
             leaves[node] = _own(g) if node not in leaves else leaves[node] + g
@@ -55,13 +59,13 @@ def walk(
         nxt = None
         op = n.op
         if n.seq < written[0] and op.counters:
-            check_writes(n)
+            check(n)
         if wanted is not None and n in wanted:
             wanted[n] = g = g if n.notes is None else visit(n, g)
             if n not in beyond:  # type: ignore[operator]
                 continue
-            pairs = _pairs(n, g, create_graph, needed, task := task or tick(), visited=True)
-        elif n.notes is None and op.arity and needed is None and not op.picks:
+            pairs = step(n, g, create_graph, needed, task := task or tick(), visited=True)
+        elif hot and n.notes is None and op.arity and not op.picks:
             # The hot path: one, two or three inputs, nothing noted.  (Everything else: _pairs, below.)
             s = saved_tensors(n) if create_graph else n
             shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
@@ -115,7 +119,7 @@ def walk(
                 n.a = n.b = n.c = n.y = None
             continue
         else:
-            pairs = _pairs(n, g, create_graph, needed, task := task or tick())
+            pairs = step(n, g, create_graph, needed, task := task or tick())
         for e, x in pairs:
             if e.op is None:
                 leaves[e] = leaves[e] + x if e in leaves else _own(x, g)

@@ -1,0 +1,181 @@
+"""Anomaly mode: backward looks at what every rule gives, and says which line of the forward pass a failure goes back to.
+
+The mode holds for the whole process, as in PyTorch.  While it is on, nodes keep the user's line (see journal.py), and
+the walk takes its general step for every node, through `watched`; while it is off it costs the walk one question.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import modes
+from .errors import explain
+from .graph import Node, edges_of
+from .saved import called, check_writes
+
+on = [False]
+check_nan = [True]
+_lines_before = [False]  # whether nodes kept lines before the mode was switched on
+
+
+def switch(mode: bool, nan: bool) -> None:
+    """Switch the mode on or off, with or without the search for nan."""
+    if mode and not on[0]:
+        _lines_before[0] = modes._provenance
+        modes.set_provenance(True)
+    elif on[0] and not mode:
+        modes.set_provenance(_lines_before[0])
+    on[0], check_nan[0] = mode, nan
+
+
+def watched(step: Callable[..., Any]) -> Callable[..., Any]:
+    """The walk's general step, with the search for nan, and with the forward line on what it raises."""
+
+    def look(n: Node, g: Any, *rest: Any, **more: Any) -> Any:
+        try:
+            pairs = step(n, g, *rest, **more)
+            if check_nan[0]:
+                look_for_nan(n, g, pairs)
+        except Exception as error:
+            point_out(error, n)
+            raise
+        return pairs
+
+    return look
+
+
+def watched_writes(n: Node) -> None:
+    """`check_writes`, with the forward line on what it raises."""
+    try:
+        check_writes(n)
+    except RuntimeError as error:
+        point_out(error, n)
+        raise
+
+
+def point_out(error: Exception, n: Node) -> None:
+    """Warn of the node at fault and its line in the forward pass, as PyTorch does, and leave both on the error."""
+    if getattr(error, "_pointed_out", False):  # from a backward within this one
+        return
+    error._pointed_out = True  # type: ignore[attr-defined]
+    place = n.place
+    if place is None:
+        told = (
+            f"Error detected in {n.title}. No forward pass information available. Enable detect anomaly during forward "
+            "pass for more information."
+        )
+    else:
+        told = f"Error detected in {n.title}. Traceback of forward call that caused the error:\n  {place}"
+    warnings.warn(told, UserWarning, stacklevel=_depth_outside())
+    explanation = getattr(error, "explanation", None)
+    if explanation is None:
+        error.add_note(told)
+    elif place is not None and all(str(p) != str(place) for _, p in explanation.lines):
+        explanation.lines = (*explanation.lines, (f"{n.title} was recorded in", place))
+        error.add_note(f"  {n.title} was recorded in {place}")
+
+
+def _depth_outside() -> int:
+    """How many frames up the user's code begins, for a warning."""
+    import sys
+
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and "__autodiff_kernel__" in frame.f_globals:
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
+# ------------------------------------------------------------------------------------------------ nan
+def look_for_nan(n: Node, g: Any, pairs: Any) -> None:
+    """Raise if a gradient that n's rules gave has a nan in it."""
+    edges, i = edges_of(n), -1
+    for e, x in pairs:
+        i += 1
+        while i < len(edges) - 1 and edges[i] is not e:
+            i += 1
+        raw = raw_of(x)
+        if raw.dtype.kind in "fc" and raw.size and bool((raw != raw).any()):
+            raise nan_found(n, g, raw, i)
+
+
+def raw_of(x: Any) -> Any:
+    return getattr(x, "raw", x)
+
+
+def nan_found(n: Node, g: Any, raw: Any, i: int) -> RuntimeError:
+    """The error for a nan among the gradients of input i: where it is, what it was made of, and where in the forward."""
+    op = n.op
+    number = i if op.each is not None else sum(r is not None for r in (op.a, op.b, op.c)[:i])
+    at = np.unravel_index(int((raw != raw).reshape(-1).argmax()), raw.shape)
+    where = f" at [{', '.join(str(int(k)) for k in at)}]" if at else ""
+    made, cure = cause(n, g, raw, i, at)
+    place = n.place
+    return explain(
+        RuntimeError,
+        f"Function '{n.title}' returned nan values in its {number}th output.",
+        f"The gradient that {called(op)} gives its input {number} is nan{where}. {made}",
+        cure,
+        ((f"{called(op)} was computed in", place),),
+        node=n,
+    )
+
+
+def cause(n: Node, g: Any, raw: Any, i: int, at: Any) -> tuple[str, str]:
+    """What the nan was made of, and what to do about that."""
+    came = raw_of(g) if not isinstance(g, (list, tuple)) else None
+    if came is None:
+        return "", ""
+    if bool((came != came).any()):
+        return (
+            "It came in: the gradient of the result had a nan already.",
+            "look at the gradient that backward was given, and at the hooks on the way.",
+        )
+    if n.op.mode != "elementwise" or came.shape != raw.shape:
+        return "The gradient of the result had none: the nan was made here.", ""
+    slope = slope_at(n, came, i, at)
+    if came[at] == 0 and not np.isfinite(slope):
+        return (
+            f"The slope is {_number(slope)} there, and the gradient of the result 0: 0 × {_number(slope)} = nan.",
+            "keep the input away from there before the operation (clamp it, add a small number, or choose it with "
+            "torch.where): hiding the result afterwards multiplies by 0, and that makes the nan.",
+        )
+    made = f"The slope is {_number(slope)} there, and the gradient of the result {_number(came[at])}."
+    if np.isfinite(slope) and np.isfinite(came[at]) and n.notes is not None and n.notes.hooks:
+        return made + " So a hook on the result made it.", "look at the hooks of this tensor (register_hook)."
+    values = values_at(n, raw.shape, at)
+    return made + (f" The rule read {values}." if values else ""), ""
+
+
+def values_at(n: Node, shape: Any, at: Any) -> str:
+    """What the rules read at one element, in words."""
+    told = []
+    for letter, name in (("a", "input 0"), ("b", "input 1"), ("c", "input 2"), ("y", "the result")):
+        value: Any = getattr(n, letter, None)
+        if getattr(value, "shape", None) == shape:
+            told.append(f"{name} = {_number(value[at] if shape else value)}")
+    return ", ".join(told)
+
+
+def slope_at(n: Node, came: Any, i: int, at: Any) -> Any:
+    """The derivative of the result for input i at one element: the rule for a gradient of 1 there."""
+    from .saved import saved_tensors
+    from .tensor import wrap
+
+    one = came * 0
+    if not came.ndim:
+        one = came.dtype.type(1)
+    else:
+        one[at] = 1
+    before = modes.is_grad_enabled()
+    modes.put_grad(False)
+    try:
+        slopes = (n.op.a, n.op.b, n.op.c)[i](wrap(one), saved_tensors(n)).raw
+    finally:
+        modes.put_grad(before)
+    return slopes[at]
+
+
+def _number(x: Any) -> str:
+    return f"{float(x):.4g}" if np.isrealobj(x) else f"{complex(x):.4g}"
