@@ -176,7 +176,7 @@ WITHOUT = {
     "draws random numbers": """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal
         normal_ rand rand_like randint randint_like randn randn_like random_ randperm uniform_""",
     "asks a question": """all allclose any broadcast_shapes equal is_complex is_conj is_floating_point is_neg
-        is_nonzero is_same_size is_signed is_tensor isclose isfinite isin isinf isnan isneginf isposinf isreal numel
+        is_nonzero is_pinned is_same_size is_signed is_tensor isclose isfinite isin isinf isnan isneginf isposinf isreal numel
         result_type signbit""",
     "compares": """eq ne lt le gt ge greater greater_equal less less_equal not_equal logical_and logical_not
         logical_or logical_xor __eq__ __ne__ __lt__ __le__ __gt__ __ge__ eq_ ne_ lt_ le_ gt_ ge_ greater_
@@ -190,7 +190,7 @@ WITHOUT = {
     "counts": "histc unique unique_consecutive",
     "PyTorch refuses to differentiate it": "floor_divide heaviside geqrf __floordiv__ __rfloordiv__ __ifloordiv__",
     "changes the library or the shape of memory": "set_default_tensor_type resize_ resize_as_",
-    "needs a GPU": "cuda",
+    "needs a GPU": "cuda pin_memory",
 }
 
 
@@ -283,7 +283,7 @@ def constants(torch: Any) -> dict[str, Any]:
 
 def used(text: str) -> list[str]:
     """The variables in a call."""
-    return [name for name in SHAPES if re.search(rf"\b{name}\b", text)]
+    return [name for name in SHAPES if re.search(rf"(?<![\w.]){name}\b", text)]
 
 
 def direction(name: str, value: Any) -> Any:
