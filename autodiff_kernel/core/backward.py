@@ -23,7 +23,7 @@ def backward(
 ) -> None:
     """Add the gradients of the tensors to the `.grad` of all leaves (or of `inputs` only)."""
     if modes.watch[0] is not None:
-        modes.watchers["started"]("backward", tensors, create_graph)
+        modes.watchers["started"]("backward", tensors, create_graph, inputs)
     roots = roots_of(tensors, gradients, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
@@ -64,7 +64,7 @@ def grad(
 ) -> tuple[Any, ...]:
     """The gradients of the outputs for the inputs, as new tensors; no `.grad` is touched."""
     if modes.watch[0] is not None:
-        modes.watchers["started"]("grad", outputs, create_graph)
+        modes.watchers["started"]("grad", outputs, create_graph, inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     for x in inputs:

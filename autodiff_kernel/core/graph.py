@@ -31,7 +31,7 @@ class Passed(NamedTuple):
 
     walk: the number of the walk.  event: the operation (see journal.py).  cotangent: what came to its output, None for
     more than 64 elements.  number: which of its inputs.  gradient: what the rule gave for that.  target: what is
-    known of the input.
+    known of the input.  zeros: are cotangent and gradient zero everywhere?
     """
 
     walk: int
@@ -40,6 +40,7 @@ class Passed(NamedTuple):
     number: int
     gradient: Any
     target: Any
+    zeros: tuple[bool, bool] = (False, False)
 
 
 PASSED: deque[Passed] = deque(maxlen=4096)  # of the newest walks

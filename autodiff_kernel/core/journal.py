@@ -18,7 +18,7 @@ import numpy as np
 
 from . import modes, places, scopes
 from .device import CPU, device_of
-from .graph import Node, Notes, new, small
+from .graph import PASSED, Node, Notes, new, small
 from .sharing import View
 from .tensor import Parameter, Tensor
 
@@ -276,10 +276,21 @@ def left(word: str, t: Tensor, out: "Tensor | None" = None) -> None:
         out.fact = event
 
 
-def started(word: str, roots: Any, create_graph: bool) -> None:
-    """A backward (or autograd.grad) starts at the roots."""
-    if modes.keeps() and roots and isinstance(roots[0], Tensor):
-        note("backward", word, roots[0], (fact_of(roots[0]),), create_graph, on=False)
+class Start(NamedTuple):
+    """How a backward was started: `inputs=` (weak references, or None) and create_graph."""
+
+    create_graph: bool
+    only: tuple[Any, ...] | None
+
+
+def started(word: str, roots: Any, create_graph: bool, only: Any = None) -> None:
+    """A backward (or autograd.grad) starts at the roots; `only` are the tensors whose gradients are asked for."""
+    if modes.keeps() and roots and all(isinstance(t, Tensor) for t in roots):
+        if only is not None:
+            asked = only if only.__class__ in (list, tuple) else [only]
+            only = tuple([weakref.ref(t) for t in asked if isinstance(t, Tensor)])
+        facts = tuple([fact_of(t) for t in roots])
+        note("backward", word, roots[0], facts, Start(bool(create_graph), only), on=False)
 
 
 def shallow(e: Any) -> Any:
@@ -385,10 +396,11 @@ def take_back(*events: Any) -> None:
 
 
 def graded(t: Tensor) -> None:
-    """t's `.grad` has received a sum: the gradient knows whose it is."""
+    """t's `.grad` has received a sum: the gradient knows whose it is, and (p) of which walk."""
     g = t._grad_or_none()
     if g is not None and modes.keeps():
-        g.fact = _event("made", "grad", g, (shallow(fact_of(t)),), places.here())
+        walk = PASSED[-1].walk if PASSED else 0
+        g.fact = _event("made", "grad", g, (shallow(fact_of(t)),), places.here(), walk)
 
 
 # What is imported earlier (tensors, their creation, in-place forms) reaches these through modes.

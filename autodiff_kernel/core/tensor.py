@@ -364,7 +364,10 @@ class Tensor:
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients."
             )
+        before = modes.watchers["fact_of"](self) if modes.watch[0] is not None else None
         self.node = None
+        if before is not None:
+            modes.watchers["note"]("left", "detach_", self, (before,))
         return self
 
     @property

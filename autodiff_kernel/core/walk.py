@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import anomaly
+from . import anomaly, places
 from .graph import PASSED, Node, Notes, Passed, edges_of, float32, float64, ndarray, small, tick, written
 from .hooks import check_answer
 from .packing import unpacked
@@ -205,8 +205,19 @@ def _pairs(
                 notes.arriving = [(weakref.ref(n), i, copy)]
             mine = n.notes
             if mine is not None and mine.event is not None:
-                PASSED.append(Passed(task, mine.event, mine.grad, i, copy, notes.event))
+                zeros = all_zero(g), all_zero(x)
+                PASSED.append(Passed(task, mine.event, mine.grad, i, copy, notes.event, zeros))
     return out
+
+
+def all_zero(x: Any) -> bool:
+    """Is a cotangent zero everywhere?  (Most have something at their start, and are not looked at further.)"""
+    if x.__class__ is list:
+        return all(part is None or all_zero(part) for part in x)
+    x = getattr(x, "raw", x)
+    if x.__class__ is ndarray:
+        return x.dtype.kind in "fc" and not x.flat[:8].any() and not x.any()
+    return isinstance(x, np.generic) and not x
 
 
 def visit(n: Node, g: Any) -> Any:
@@ -245,6 +256,8 @@ def spend(n: Node) -> None:
     n.a = n.b = n.c = n.y = n.x = None
     if n.notes is not None:
         n.notes.packed = None
+        if n.notes.recorded:
+            n.notes.freed = places.here()
     if op.whole is not None and n.p is not None:
         n.p._free_saved()
 
