@@ -7,6 +7,7 @@ words of their own.  `FUNCTIONS` is what the package exports.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .batched import newest
 from .hot import binary, unary
 from .inplace import adopt, check_cast, check_overlap, in_place
 from .op import Op
@@ -78,6 +79,11 @@ def into(out: Any, result: Any) -> Any:
     if out is None:
         return result
     if result.is_dual or out.is_dual:
+        if newest(result) or newest(out):
+            raise RuntimeError(
+                "vmap: the fallback path doesn't work on out= or view ops. Use the function's result, or write it with "
+                "copy_()."
+            )
         raise NotImplementedError(
             "Trying to use forward AD with an operation that does not support it because it is an out= function. Use "
             "its result, or write it with copy_()."

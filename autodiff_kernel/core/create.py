@@ -44,6 +44,15 @@ def made(raw: Any, requires_grad: bool = False, word: str = "", data: Any = None
     return t.requires_grad_()
 
 
+def beside(x: Tensor, t: Tensor) -> Tensor:
+    """The new tensor t, made after x: inside vmap it has a place for each sample if x differs from sample to sample."""
+    if not x.is_dual:
+        return t
+    from .samplewise import for_samples
+
+    return for_samples(t, x)
+
+
 def export(f: Any, name: str = "", doc: str = "") -> Any:
     f.__name__ = f.__qualname__ = name or f.__name__
     f.__doc__ = doc or f.__doc__
@@ -272,7 +281,7 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
         check_tensor(f"{name}_like", input)
         d = input.raw.dtype if dtype is None else np_dtype(dtype, f"{name}_like")
         home = input.device if device is None else devices.parse(device)
-        return made(maker(input.raw.shape, d, device=home), requires_grad)
+        return beside(input, made(maker(input.raw.shape, d, device=home), requires_grad))
 
     def new_(
         self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -282,7 +291,7 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             size = (named["size"],)
         d = self.raw.dtype if dtype is None else np_dtype(dtype, f"new_{name}")
         home = self.device if device is None else devices.parse(device)
-        return made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad)
+        return beside(self, made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad))
 
     export(
         function,
@@ -359,7 +368,8 @@ def full_like(
     check_tensor("full_like", input)
     d = as_dtype(dtype, "full_like") or input.dtype
     home = input.device if device is None else devices.parse(device)
-    return filled(tuple(input.raw.shape), fill_number(fill_value, "full_like"), d, home, requires_grad)
+    number = fill_number(fill_value, "full_like")
+    return beside(input, filled(tuple(input.raw.shape), number, d, home, requires_grad))
 
 
 def new_full(
@@ -374,7 +384,8 @@ def new_full(
     """
     d = as_dtype(dtype, "new_full") or self.dtype
     home = self.device if device is None else devices.parse(device)
-    return filled(shape_of((size,), "new_full"), fill_number(fill_value, "new_full"), d, home, requires_grad)
+    number = fill_number(fill_value, "new_full")
+    return beside(self, filled(shape_of((size,), "new_full"), number, d, home, requires_grad))
 
 
 def new_tensor(

@@ -5,6 +5,7 @@ For the same seed the numbers are those of PyTorch on the CPU, bit for bit; `fil
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from . import device as devices
 from . import distributions as draw
 from . import dtype as dtypes
+from . import samplewise
 from .api import FUNCTIONS, attach, check_tensor, into
 from .create import made, shape_of
 from .failures import shape_clash
@@ -32,6 +34,7 @@ from .fills import (
     unsupported,
 )
 from .generator import chosen
+from .levels import mapping
 from .op import TABLE
 from .tensor import Tensor, wrap
 
@@ -46,8 +49,15 @@ def _function(name: str) -> Callable[[Any], Any]:
 
 
 def _new(
-    shape: Any, numbers: Draw, generator: Any, device: Any, requires_grad: bool = False, out: Any = None
-) -> Any:
+    shape: Any, numbers: Draw, generator: Any, device: Any, requires_grad: bool = False, out: Any = None,
+    alone: bool = False,
+) -> Any:  # fmt: skip
+    """A new tensor of the numbers; alone: those of a tensor depend on one another, so samples are drawn one by one."""
+    v = samplewise.drawing() if mapping[0] else None
+    if v is not None:
+        again = partial(_new, numbers=numbers, generator=generator, device=device, alone=alone)
+        new = samplewise.one_each(v, lambda: again(shape)) if alone else samplewise.of_shape(v, again, shape)
+        return into(out, new)
     where = devices.parse(device)
     count = math.prod(shape)
     result = made(onto(numbers(chosen(generator, where), count).reshape(shape), where), requires_grad)
@@ -56,6 +66,9 @@ def _new(
 
 def _like(input: Tensor, numbers: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """A tensor that lies in memory as `input` does, filled by `numbers(dtype, contiguous)`."""
+    v = samplewise.drawing() if mapping[0] else None
+    if v is not None:
+        return samplewise.like(v, lambda x: _like(x, numbers, dtype, device, False), input)  # type: ignore[no-any-return]
     raw = input.raw
     where = input.device if device is None else devices.parse(device)
     flat = numbers(dtype or input.dtype, is_contiguous(raw))(chosen(None, where), raw.size)
@@ -205,7 +218,13 @@ def randperm(
     require(n >= 0, f"Trying to create tensor with negative dimension {n}: [{n}]")
     require(n - 1 <= largest_count(dtype), f"value cannot be converted to {dtype} without overflow: {n - 1}")
     return _new(
-        (n,), lambda e, k: draw.permutation(e, k).astype(dtype.np), generator, device, requires_grad, out
+        (n,),
+        lambda e, k: draw.permutation(e, k).astype(dtype.np),
+        generator,
+        device,
+        requires_grad,
+        out,
+        True,
     )
 
 
@@ -235,6 +254,9 @@ def normal(
 
 
 def _normal_of_tensors(mean: Any, std: Any, generator: Any) -> Any:
+    v = samplewise.drawing() if mapping[0] else None
+    if v is not None:
+        return samplewise.of_values(v, lambda a, b: _normal_of_tensors(a, b, generator), (mean, std))
     first = mean if isinstance(mean, Tensor) else std
     raws: list[Any] = [
         x.raw if isinstance(x, Tensor) else as_float("normal", "mean or std", 1, x) for x in (mean, std)
@@ -269,6 +291,9 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
     tensor([0., 0., 1.])
     """
     check_tensor("bernoulli", input)
+    v = samplewise.drawing() if mapping[0] else None
+    if v is not None:
+        return into(out, samplewise.of_values(v, partial(bernoulli, p=p, generator=generator), (input,)))
     engine = chosen(generator, input.device)
     if p is None:
         flat = bernoulli_numbers(input, np.empty(input.shape, input.raw.dtype))(engine, input.numel())
@@ -307,6 +332,9 @@ def multinomial(
         f"multinomial only supports floating-point dtypes for input, got: {dtype.scalar_type}",
     )
     require(count > 0, "cannot sample n_sample <= 0 samples")
+    v = samplewise.drawing() if mapping[0] else None
+    if v is not None:
+        return into(out, samplewise.of_values(v, lambda x: _rows(x, count, replacement, generator), (input,)))
     weights = devices.to_numpy(input.raw)
     require(
         replacement or count <= weights.shape[-1],
@@ -317,6 +345,15 @@ def multinomial(
     indices = draw.multinomial(chosen(generator, input.device), rows, count, replacement=replacement)
     raw = onto(indices.reshape(*weights.shape[:-1], count), input.device)
     return into(out, wrap(raw))
+
+
+def _rows(x: Any, count: int, replacement: bool, generator: Any) -> Any:
+    """`multinomial` of weights with any dimensions in front."""
+    shape = x.raw.shape
+    lines = TABLE["reshape"](x, p=(math.prod(shape[:-1]), shape[-1]))
+    return TABLE["reshape"](
+        multinomial(lines, count, replacement, generator=generator), p=(*shape[:-1], count)
+    )
 
 
 def _check_weights(rows: Array, replacement: bool) -> None:

@@ -17,11 +17,13 @@ import numpy as np
 from . import device as devices
 from . import distributions as draw
 from . import dtype as dtypes
+from . import samplewise
 from .api import attach
 from .errors import explain
 from .generator import chosen
 from .inplace import in_place
-from .op import Op
+from .levels import mapping
+from .op import TABLE, Op
 from .random import Engine
 from .tensor import Tensor, wrap
 
@@ -41,6 +43,11 @@ redraw = Op(
 
 def _fill(target: Tensor, generator: Any, node: str, numbers: Draw) -> Tensor:
     """Overwrite a tensor with the flat `numbers(engine, count)`, in memory order."""
+    if mapping[0]:
+        v = samplewise.drawing()
+        if v is not None:
+            samplewise.fill(v, lambda x: _fill(x, generator, node, numbers), target)
+            return target
     engine = chosen(generator, target.device)
 
     def filled(old: Tensor) -> Any:
@@ -338,6 +345,11 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """
     dtype = self.dtype
     if isinstance(p, Tensor):
+        if self.is_dual or p.is_dual:
+            from .api import FUNCTIONS
+
+            chances = TABLE["expand"](p, p=self.raw.shape)
+            return self.copy_(FUNCTIONS["bernoulli"](chances, generator=generator))  # type: ignore[no-any-return]
         return _fill(self, generator, "BernoulliBackward1", bernoulli_numbers(p, self.raw))
     if dtype.is_complex:
         raise unsupported("bernoulli_scalar_cpu_", dtype)

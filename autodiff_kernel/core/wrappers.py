@@ -82,6 +82,14 @@ def rewrapped(x: Any, f: Any) -> Any:
     return f(x)
 
 
+def beneath(x: Any, f: Any) -> Any:
+    """f of the plain tensor beneath x (of a dual number: of its value), for the same samples: for what has no gradient.
+
+    f keeps dimensions in front as they are.
+    """
+    return rewrapped(dual.plain(x), f)
+
+
 def turn_inside(x: Any, op: Op, p: Any) -> None:
     """Give what is inside x the shape that a view operation would give."""
     if x.__class__ is Batched:

@@ -7,14 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .. import device as devices
 from ..api import into, public
 from ..errors import explain
 from ..op import Op
+from ..outline import of_all
 from ..return_types import return_type
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from .einsum import unit
-from .linalg import _LinAlgError, batch_text, check_matrix, check_square, mH, one_by_one, triangular_row, tril
+from .linalg import (
+    _LinAlgError,
+    any_of,
+    batch_text,
+    check_matrix,
+    check_square,
+    info_of,
+    mH,
+    one_by_one,
+    triangular_row,
+    tril,
+)
 
 CholeskyEx = return_type("linalg_cholesky_ex", "L info")
 
@@ -99,11 +110,11 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     tensor(1, dtype=torch.int32)
     """
     check_square("linalg.cholesky", A)
-    numbers = np.array([bad_minor(m) for _, m in one_by_one(A.raw)], np.int32).reshape(A.raw.shape[:-2])
-    if numbers.any() and check_errors:
-        raise not_positive(A.raw)
-    info: Any = wrap(devices.asarray(numbers, np.int32, like=A.raw))
-    if not numbers.any():
+    info = info_of(A, bad_minor)
+    bad = any_of(info)
+    if bad and check_errors:
+        raise not_positive(of_all(A.raw))
+    if not bad:
         return CholeskyEx((cholesky(A, upper=upper), info))
     ok = (info == 0).to(A.dtype)[..., None, None]
     safe = A * ok + unit(A, p=A.raw.shape[-1]) * (1 - ok)

@@ -7,6 +7,7 @@ import numpy as np
 from .. import device as devices
 from ..api import check_tensor, into, public
 from ..op import Op
+from ..outline import of_all
 from ..tensor import Tensor, wrap
 from .dims import whole
 from .joining import stack
@@ -37,7 +38,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.scalar_type}'")
     if whole(minlength, "bincount", "minlength") < 0:
         raise RuntimeError("minlength should be >= 0")
-    if raw.ndim != 1 or raw.size and devices.item(raw.min()) < 0:
+    if raw.ndim != 1 or raw.size and devices.item(of_all(raw).min()) < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return bincount_row(input, None, p=(minlength, np.dtype(np.int64)))  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from ..errors import explain
 from ..graph import Node, new, tick
 from ..inplace import stamp
 from ..modes import special, watch
-from ..op import Op, join_family, remember
+from ..op import TABLE, Op, join_family, remember
 from ..sharing import Family, View
 from ..tensor import Tensor, share, type_name, version_of, wrap
 from .casting import to_device
@@ -260,9 +260,9 @@ def split(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Any]:
         elif item.__class__ is slice:
             p.append(span(item, shape[dim]))
             dim, out = dim + 1, out + 1
-        elif item.raw.ndim == 0:  # a truth value: a new dimension, of size 1 or 0
+        elif item.raw.ndim == 0 and item.raw.dtype.kind == "b":  # a new dimension, of size 1 or 0
             p.append(None)
-            found.append((out, wrap(item.raw.reshape(1))))
+            found.append((out, TABLE["reshape"](item, p=(1,))))
             out += 1
         else:
             covers = extent(item)
@@ -338,7 +338,7 @@ def plain(item: Any, x: Tensor) -> Any:
 def index_tensor(item: Tensor, raw: Any, x: Tensor) -> Any:
     kind = raw.dtype
     if kind == INT64 or kind == np.int32:
-        if not raw.ndim:
+        if not raw.ndim and not item.is_dual:  # (inside vmap it may be another number for each sample)
             return int(devices.item(raw))
     elif kind == np.uint8:
         warnings.warn(
@@ -346,7 +346,7 @@ def index_tensor(item: Tensor, raw: Any, x: Tensor) -> Any:
             UserWarning,
             stacklevel=6,
         )
-        item = wrap(raw != 0)
+        item = item != 0 if item.is_dual else wrap(raw != 0)
     elif kind != BOOL:
         raise explain(
             IndexError,
@@ -562,7 +562,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 def as_vector(index: Any) -> Any:
     """A 0-d integer index would be an int in x[...]; here it stays a tensor."""
     if isinstance(index, Tensor) and not index.raw.ndim and index.raw.dtype.kind == "i":
-        return wrap(index.raw.reshape(1))
+        return TABLE["reshape"](index, p=(1,))
     return index
 
 

@@ -13,8 +13,10 @@ from ..api import check_tensor, into, public
 from ..errors import explain
 from ..failures import shape_clash
 from ..op import TABLE, Op
+from ..outline import of_all
 from ..return_types import return_type
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
+from ..wrappers import beneath
 from .dims import product
 from .einsum import unit
 from .orders import transpose_row
@@ -194,7 +196,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """
     check_square("linalg.inv", A)
     info = pivots_info(A)
-    if not check_errors and devices.to_numpy(info.raw).any():
+    if not check_errors and any_of(info):
         ok = (info == 0).to(A.dtype)[..., None, None]
         safe = A * ok + unit(A, p=A.raw.shape[-1]) * (1 - ok)
         return InvEx((inv_row(safe) / ok, info))
@@ -203,10 +205,23 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 
 def pivots_info(A: Tensor) -> Any:
     """For each matrix 0, or the number of the first pivot that is zero."""
-    from ..tensor import wrap
+    return info_of(A, zero_pivot)
 
-    numbers = np.array([zero_pivot(m) for _, m in one_by_one(A.raw)], np.int32).reshape(A.raw.shape[:-2])
-    return wrap(devices.asarray(numbers, np.int32, like=A.raw))
+
+def info_of(A: Tensor, number: Any) -> Any:
+    """A number for each matrix, as an int32 tensor."""
+
+    def of(t: Tensor) -> Tensor:
+        numbers = [number(m) for _, m in one_by_one(t.raw)]
+        shaped = np.array(numbers, np.int32).reshape(t.raw.shape[:-2])
+        return wrap(devices.asarray(shaped, np.int32, like=t.raw))
+
+    return beneath(A, of)
+
+
+def any_of(info: Tensor) -> bool:
+    """Is a number of any matrix not 0?"""
+    return bool(devices.to_numpy(of_all(info.raw)).any())
 
 
 # ------------------------------------------------------------------------------------------------ determinant
@@ -316,7 +331,7 @@ def logdet(input: Tensor) -> Tensor:
     if is_complex(input):
         return TABLE["log"](sign) + log  # type: ignore[no-any-return]
     negative = sign < 0
-    if not devices.to_numpy(negative.raw).any():
+    if not any_of(negative):
         return log  # type: ignore[no-any-return]
     return TABLE["where"](negative, float("nan"), log)
 

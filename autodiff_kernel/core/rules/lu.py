@@ -8,12 +8,14 @@ from .. import device as devices
 from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import TABLE, Op
+from ..outline import of_all
 from ..return_types import return_type
 from ..tensor import Tensor, wrap
+from ..wrappers import beneath
 from .dims import product
 from .einsum import unit
 from .indexing import getitem
-from .linalg import check_matrix, mH, mT, triangular_row, tril, triu
+from .linalg import any_of, check_matrix, mH, mT, triangular_row, tril, triu
 
 Factor = return_type("linalg_lu_factor", "LU pivots")
 FactorEx = return_type("linalg_lu_factor_ex", "LU pivots info")
@@ -152,12 +154,18 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     lu, pivots = lu_factor_row(A)
+    info = beneath(lu, zero_pivots)
+    if check_errors and any_of(info):
+        raise zero_on_diagonal(int(devices.to_numpy(of_all(info.raw)).max()))
+    return FactorEx((lu, pivots, info))
+
+
+def zero_pivots(lu: Tensor) -> Tensor:
+    """For each matrix 0, or which element of the diagonal of U is the first that is zero, counted from 1."""
     host = devices.to_numpy(np.diagonal(lu.raw, 0, -2, -1))
     zero = host == 0
     numbers = np.where(zero.any(-1), zero.argmax(-1) + 1 if host.shape[-1] else 0, 0).astype(np.int32)
-    if check_errors and numbers.any():
-        raise zero_on_diagonal(int(numbers.max()))
-    return FactorEx((lu, pivots, wrap(devices.asarray(numbers, np.int32, like=A.raw))))
+    return wrap(devices.asarray(numbers, np.int32, like=lu.raw))
 
 
 def zero_on_diagonal(k: int) -> RuntimeError:
@@ -180,8 +188,8 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
             [0.2500, 1.0000]])
     """
     lu, pivots, info = lu_factor_ex(A, pivot=pivot)
-    if A.raw.shape[-1] == A.raw.shape[-2] and devices.to_numpy(info.raw).any():
-        raise zero_on_diagonal(int(devices.to_numpy(info.raw).max()))
+    if A.raw.shape[-1] == A.raw.shape[-2] and any_of(info):
+        raise zero_on_diagonal(int(devices.to_numpy(of_all(info.raw)).max()))
     return Factor((lu, pivots))
 
 

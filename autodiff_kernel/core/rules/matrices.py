@@ -8,6 +8,7 @@ from .. import device as devices
 from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import TABLE, Op
+from ..outline import of_all
 from ..return_types import return_type
 from ..tensor import Tensor, wrap
 from .casting import to_dtype
@@ -310,7 +311,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any
     X: Any = pinv(A, rtol=rcond) @ right  # type: ignore[operator]
     none = wrap(devices.zeros((0,), A.raw.dtype, like=A.raw))
     rank = matrix_rank(A, rtol=rcond) if driver != "gels" else wrap(devices.zeros((0,), np.int64, like=A.raw))
-    full = bool((matrix_rank(A) == n).all())  # type: ignore[attr-defined]
+    full = bool(devices.item(of_all((matrix_rank(A) == n).raw).all()))  # type: ignore[attr-defined]
     told = m > n and full and driver not in (None, "gelsy")
     residuals = ((A @ X - right) ** 2).sum(-2) if told else none  # type: ignore[operator]
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none

@@ -113,7 +113,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     check_tensor("diagonal_scatter", input)
     check_tensor("diagonal_scatter", src, "src", 2)
     p = two_dims(offset, dim1, dim2, input.raw.ndim, "diagonal_scatter")
-    check_fit(src, TABLE["diagonal"].run((input.raw,), p).shape)
+    check_fit(src, TABLE["diagonal"](input.detach(), p=p).raw.shape)
     return diagonal_scatter_row(input, alike(src, input), p=p)
 
 

@@ -14,7 +14,8 @@ from ..inplace import in_place, stamp
 from ..meeting import NUMBERS
 from ..modes import special, watch
 from ..op import TABLE, Op, remember
-from ..tensor import Tensor, version_of, wrap
+from ..outline import of_all
+from ..tensor import Tensor, version_of
 from .casting import cast, to_device
 from .dims import wrap_dim
 from .writing import check_partial_overlap
@@ -198,7 +199,8 @@ def put_in_place(
         value = matched(x, value, b)
     try:
         tracked = x.node is not None or getattr(value, "node", None) is not None
-        if x.is_dual or getattr(value, "is_dual", False) or tracked and modes.is_grad_enabled():
+        wrapped = x.is_dual or b.is_dual or getattr(value, "is_dual", False)
+        if wrapped or tracked and modes.is_grad_enabled():
             _index_put(x, value, b, pattern, packed, accumulate)
             return
         raw = value.raw if isinstance(value, Tensor) else value
@@ -288,7 +290,7 @@ def vector(name: str, x: Tensor, index: Any, position: int = 3) -> Tensor:
             f"Expected all tensors to be on the same device, but got index is on {index.device}, different from other "
             f"tensors on {x.device}",
         )
-    return index if index.raw.ndim else wrap(index.raw.reshape(1))
+    return index if index.raw.ndim else TABLE["reshape"](index, p=(1,))  # type: ignore[no-any-return]
 
 
 def bounded(function: Any, kind: type[Exception], text: str = "") -> Any:
@@ -302,6 +304,7 @@ def bounded(function: Any, kind: type[Exception], text: str = "") -> Any:
 
 def refuse_negative(index: Any, kind: type[Exception], text: str, size: int = 0, dim: int = 0) -> None:
     """Some of PyTorch's functions do not count from the end.  (On a GPU nobody checks.)"""
+    index = of_all(index)
     if isinstance(index, (ndarray, np.generic)) and index.size and index.min() < 0:
         raise kind(text.format(index=int(index.min()), dim=dim, size=size))
 
@@ -502,8 +505,9 @@ def _check_flat(name: str, x: Tensor, index: Any) -> None:
     check_tensor(name, index, "index", 2)
     if index.raw.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {index.dtype.scalar_type}")
-    if isinstance(index.raw, (ndarray, np.generic)) and index.raw.size:
-        size, low, high = x.raw.size, int(index.raw.min()), int(index.raw.max())
+    raw = of_all(index.raw)
+    if isinstance(raw, (ndarray, np.generic)) and raw.size:
+        size, low, high = x.raw.size, int(raw.min()), int(raw.max())
         if low < -size or high >= size:
             worst = high if high >= size else low
             raise IndexError(f"out of range: tried to access index {worst} on a tensor of {size} elements.")

@@ -9,6 +9,7 @@ from ..api import check_tensor, into, public
 from ..errors import explain
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
+from ..outline import of_all
 from ..tensor import Tensor, wrap
 from .dims import wrap_dim
 from .forms import settle
@@ -181,6 +182,7 @@ def check_index(name: str, x: Tensor, dim: Any, index: Any, src: Any = None) -> 
 
 def check_bounds(index: Any, size: int, dim: int) -> None:
     """No negative numbers here, and none too large.  (On a GPU nobody checks.)"""
+    index = of_all(index)
     if not isinstance(index, (ndarray, generic)):
         return
     low, high = int(index.min()), int(index.max())
@@ -326,7 +328,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             [0, 0, 1]])
     """
     check_tensor("one_hot", tensor)
-    raw = tensor.raw
+    raw = of_all(tensor.raw)
     if raw.dtype != np.int64:
         raise explain(
             RuntimeError,
