@@ -368,20 +368,22 @@ def settle(t: Tensor, event: Event) -> None:
             n.notes.event = event
 
 
-def assigned(t: Tensor, index: Any, value: Any) -> None:
-    """`t[index] = value` has been carried out."""
+def assigned(t: Tensor, index: Any, value: Any, word: str = "setitem") -> None:
+    """`t[index] = value` has been carried out, or a write of which only `word` is known."""
     if not modes.keeps():
         return
-    spot = places.here()
-    while LOG and LOG[-1].spot == spot and LOG[-1].op != "setitem":  # its steps
-        LOG.pop()
     before = fact_of(t)
+    if word != "setitem" and before.op != "":
+        return  # it is known already
+    spot = places.here()
+    while LOG and LOG[-1].spot == spot and LOG[-1].op != word:  # its steps
+        LOG.pop()
     if before.kind == "write" and before.op == "":
         before = before.inputs[0]
     given = shallow(fact_of(value)) if isinstance(value, Tensor) else value
     index = index if index.__class__ is tuple else (index,)
     plain = all(i is None or i is Ellipsis or i.__class__ in (int, slice) for i in index)
-    event = _event("write", "setitem", t, (shallow(before), given), spot, index if plain else None)
+    event = _event("write", word, t, (shallow(before), given), spot, index if plain else None)
     log(event)
     t.fact = event
     settle(t, event)

@@ -6,19 +6,34 @@ from typing import Any
 
 from autodiff_kernel.core import modes
 
+from . import dtypes, kinks, numbers, precision, shapes, whole_numbers
 from .answer import Answer
 
 Diagnosis = Callable[[Any, Mapping[str, Any] | None], Iterator[Answer]]
 
 # In order of weight: what makes a result wrong comes before what is merely good to know.
-DIAGNOSES: list[Diagnosis] = []
+DIAGNOSES: list[Diagnosis] = [
+    numbers.nonfinite,
+    whole_numbers.wrapped,
+    shapes.both_enlarged,
+    shapes.mixed_batch,
+    shapes.batch_squeezed,
+    precision.underflow,
+    precision.no_effect,
+    whole_numbers.cut_off,
+    kinks.kinks,
+    whole_numbers.divided,
+    dtypes.changed_dtype,
+    shapes.folded_dim,
+]
 
 
 def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
     """Everything that is known about x, the most important first."""
     found: list[Answer] = []
-    for diagnosis in DIAGNOSES:
-        found += [a for a in diagnosis(x, namespace) if a not in found]
+    with modes.recording(False):
+        for diagnosis in DIAGNOSES:
+            found += [a for a in diagnosis(x, namespace) if a not in found]
     return found
 
 

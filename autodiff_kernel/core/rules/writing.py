@@ -236,6 +236,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     else:
         check_tensor("copy_", src, "other")
     overwrite(self, src)
+    if modes.watch[0] is not None:
+        modes.watchers["assigned"](self, None, src, "copy")
     return self
 
 

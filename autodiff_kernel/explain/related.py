@@ -1,0 +1,62 @@
+"""Which events have to do with a tensor: those that led to it, and those that used it since."""
+
+from collections.abc import Iterator
+
+from autodiff_kernel.core import journal
+from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.op import Op
+from autodiff_kernel.core.tensor import Tensor
+
+from .history import before
+
+
+def ancestors(t: Tensor) -> list[Event]:
+    """The events that led to t, its own newest included, oldest first."""
+    e = getattr(t, "fact", None)
+    return [] if e is None else in_order(list(before(e)))
+
+
+def in_order(events: list[Event]) -> list[Event]:
+    """Events in order of time, as far as the log still tells it; what it has forgotten comes first."""
+    position = {id(e): i for i, e in enumerate(list(journal.LOG))}
+    return sorted(events, key=lambda e: (position.get(id(e), -1), e.depth))
+
+
+def descendants(t: Tensor) -> list[Event]:
+    """The logged events that used t, or what came of it, oldest first."""
+    return list(_uses(getattr(t, "fact", None)))
+
+
+def uses_of(e: Event) -> list[Event]:
+    """The logged events that used the tensor of e, or what came of it, oldest first."""
+    return list(_uses(e))
+
+
+def _uses(start: Event | None) -> Iterator[Event]:
+    if start is None or start.result is None:
+        return
+    known = {id(start.result)}
+    for e in list(journal.LOG):
+        if any(x.__class__ is Event and id(x.result) in known for x in e.inputs):
+            if e.result is not None:
+                known.add(id(e.result))
+            yield e
+
+
+def around(t: Tensor) -> list[Event]:
+    """Both, each once: the past of t first."""
+    past = ancestors(t)
+    seen = {id(e) for e in past}
+    return past + [e for e in descendants(t) if id(e) not in seen]
+
+
+def operations(events: list[Event], *rows: str) -> Iterator[Event]:
+    """Those that are operations (or in-place operations) of the table; of these rows, if any are named."""
+    for e in events:
+        if e.kind in ("operation", "write") and isinstance(e.op, Op) and (not rows or e.op.name in rows):
+            yield e
+
+
+def tensors_of(e: Event) -> list[Event]:
+    """The inputs that are tensors."""
+    return [x for x in e.inputs if x.__class__ is Event]

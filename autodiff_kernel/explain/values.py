@@ -1,0 +1,182 @@
+"""What values did events have?  As recorded, as tensors still hold them, or computed again from those."""
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kernel.core import modes
+from autodiff_kernel.core.device import backend_of
+from autodiff_kernel.core.graph import PASSED, Passed
+from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.op import Op
+from autodiff_kernel.core.saved import Saved
+from autodiff_kernel.core.tensor import wrap
+from autodiff_kernel.core.walk import unbroadcast
+
+LARGEST = 4_000_000  # elements of a value that is computed again
+_DRAWN = ("redraw", "dropout", "bernoulli", "multinomial", "rand", "normal", "poisson")
+Array = Any
+
+
+class Values:
+    """The values of events, each looked up or computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Event, Array | None]] = {}
+
+    def of(self, x: Any) -> Array | None:
+        """The value of an event as a NumPy array (of a number: itself); None if it was not kept and cannot be had."""
+        if x.__class__ is not Event:
+            return None if x is None else np.asarray(x)
+        entry = self._known.get(id(x))
+        if entry is None:
+            self._known[id(x)] = x, None  # while it is being looked for
+            entry = self._known[id(x)] = x, self._find(x)
+        return entry[1]
+
+    def inputs(self, e: Event) -> list[Array] | None:
+        """The values of all inputs; None if one is unknown."""
+        found = [self.of(x) for x in e.inputs]
+        return None if any(v is None for v in found) else found
+
+    def _find(self, e: Event) -> Array | None:
+        if e.value is not None:
+            return np.asarray(e.value) if not isinstance(e.value, list) else None
+        t = e.tensor()
+        if t is not None and getattr(t, "fact", None) is e and t.raw.shape == e.shape:
+            raw = t.raw
+            return np.asarray(raw) if isinstance(raw, (np.ndarray, np.generic)) else _on_host(raw)
+        if e.kind in ("asked", "left") and e.inputs:
+            return self.of(e.inputs[0])
+        return self._again(e)
+
+    def _again(self, e: Event) -> Array | None:
+        """The operation computed once more from the values of its inputs."""
+        op = e.op
+        if not isinstance(op, Op) or op.outputs or e.kind not in ("operation", "write"):
+            return None
+        if any(word in op.name for word in _DRAWN) or np.prod(e.shape, initial=1) > LARGEST:
+            return None
+        values = self.inputs(e)
+        if values is None:
+            return None
+        return run(e, values)
+
+
+def run(e: Event, values: list[Array]) -> Array | None:
+    """The result of an event's operation for other values of its inputs."""
+    xs = [wrap(v) if x.__class__ is Event or np.ndim(v) else x for x, v in zip(e.inputs, values)]
+    with modes.recording(False), modes.no_grad():
+        try:
+            return np.asarray(e.op.base(*xs, p=e.p).raw)
+        except Exception:  # the row wants something that the event has not
+            return None
+
+
+def rule(e: Event, number: int, g: Array, values: list[Array], y: Array | None) -> Array | None:
+    """What the operation's rule for an input makes of a cotangent, from these values of inputs and output."""
+    op = e.op.base
+    s = Saved()
+    numbers = [v if x.__class__ is Event else x for x, v in zip(e.inputs, values)]
+    s.a, s.b, s.c = (*numbers, None, None, None)[:3]
+    s.sa, s.sb, s.sc = (*[np.shape(v) for v in values], (), (), ())[:3]
+    s.x, s.sx = numbers, [np.shape(v) for v in values]
+    s.p, s.y, s.sy = e.p, y, e.shape
+    try:
+        with np.errstate(all="ignore"):
+            out = op.each(g, s, number) if op.each is not None else (op.a, op.b, op.c)[number](g, s)
+        return None if out is None else np.asarray(out)
+    except Exception:  # a rule that wants what only a node has
+        return None
+
+
+def _on_host(raw: Any) -> Array:
+    return backend_of(raw).module.asnumpy(raw)  # no transfer of the user's: not counted
+
+
+class Backwards:
+    """What passed in the newest backwards, found by its target; values too large to be kept are computed again."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.steps: list[Passed] = list(PASSED)
+        self._sums: dict[int, dict[int, Array | None]] = {}  # walk -> event -> its cotangent
+        self._given: dict[int, Array | None] = {}  # step -> what its rule gave
+
+    def into(self, e: Event, walk: int | None = None) -> list[Passed]:
+        """What this walk, or the newest one that reached e, brought to it."""
+        found = [s for s in self.steps if same(s.target, e) and (not walk or s.walk == walk)]
+        return [s for s in found if s.walk == found[-1].walk] if found else []
+
+    def onto(self, step: Passed) -> list[Passed]:
+        """Of what the cotangent of this step was the sum."""
+        return [s for s in self.steps if s.walk == step.walk and same(s.target, step.event)]
+
+    def gradient(self, step: Passed) -> Array | None:
+        """What the step's rule gave."""
+        if step.gradient is None:
+            self._carry(step.walk)
+            return self._given.get(id(step))
+        return np.asarray(step.gradient)
+
+    def cotangent(self, step: Passed) -> Array | None:
+        """What came to the output of the step's operation."""
+        if step.cotangent is None:
+            return self._carry(step.walk).get(id(step.event))
+        return None if isinstance(step.cotangent, list) else np.asarray(step.cotangent)
+
+    def _carry(self, walk: int) -> dict[int, Array | None]:
+        """The walk once more, for what was not kept of it: its steps stand in order, consumers first."""
+        if walk in self._sums:
+            return self._sums[walk]
+        sums = self._sums[walk] = {}
+        for s in self.steps:
+            if s.walk != walk:
+                continue
+            x = self._given[id(s)] = self._rule(s) if s.gradient is None else np.asarray(s.gradient)
+            key = id(s.target)
+            sums[key] = x if key not in sums or x is None else None if sums[key] is None else sums[key] + x
+        return sums
+
+    def _rule(self, s: Passed) -> Array | None:
+        g, values = self.cotangent(s), self.values.inputs(s.event)
+        if g is None or values is None or s.target is None or not isinstance(s.event.op, Op):
+            return None
+        made = rule(s.event, s.number, g, values, self.values.of(s.event))
+        if made is not None and s.event.op.spreads and made.shape != tuple(s.target.shape):
+            made = np.asarray(unbroadcast(made, tuple(s.target.shape)))
+        return made if made is not None and made.shape == tuple(s.target.shape) else None
+
+
+def same(a: Event | None, b: Event | None) -> bool:
+    """Do two events tell of the same tensor (its switches and its truncated copies count as one)?"""
+    if a is None or b is None:
+        return False
+    return a is b or a.result is b.result and a.result is not None
+
+
+def finite(x: Array) -> bool:
+    return x.dtype.kind not in "fc" or bool(np.isfinite(x).all())
+
+
+def worst(x: Array | None) -> str:
+    """'nan', 'inf' or '' : the worst that is among the elements."""
+    if x is None or x.dtype.kind not in "fc":
+        return ""
+    if np.isnan(x).any():
+        return "nan"
+    return "inf" if np.isinf(x).any() else ""
+
+
+def where(x: Array, kind: str) -> tuple[int, ...]:
+    """The index of the first nan (or inf)."""
+    marks = np.isnan(x) if kind == "nan" else np.isinf(x)
+    return tuple(int(i) for i in np.argwhere(marks)[0]) if x.ndim else ()
+
+
+def at(x: Array, index: tuple[int, ...]) -> Any:
+    """The element of an operand that meets the result's element at `index` when it broadcasts."""
+    if not x.ndim:
+        return x[()]
+    index = index[len(index) - x.ndim :]
+    return x[tuple(0 if n == 1 else i for i, n in zip(index, x.shape))]
