@@ -140,8 +140,14 @@ class BackwardCFunction(FunctionCtx):
         """
         if self._forward is not None:
             return tuple(self._forward)
+        once = self._forward_cls.clear_saved_tensors_on_access
+        if once and self._gone:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            )
         found = custom.opened(self)
-        if getattr(self._forward_cls, "clear_saved_tensors_on_access", False):
+        if once:
             self._free_saved()
         return found
 

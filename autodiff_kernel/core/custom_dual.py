@@ -40,6 +40,7 @@ def push(cls: Any, args: tuple[Any, ...], top: int) -> Any:
         with still():
             y, ctx = run(cls, ps, forward_mode=True)
     ts = [tangent_of(p, t, ctx) for p, t in pairs]
+    versions = [t._version if isinstance(t, Tensor) else 0 for t in ts]
     ctx._forward = ctx.__dict__.pop("saved_for_forward", None) or ()
     try:
         answer = cls.jvp(ctx, *ts)
@@ -47,7 +48,7 @@ def push(cls: Any, args: tuple[Any, ...], top: int) -> Any:
         ctx._forward = None
     outs = y if isinstance(y, tuple) else (y,)
     moves = checked(cls, ctx, outs, answer if isinstance(answer, tuple) else (answer,))
-    made = tuple([joined(v, t, args, ps, ts, top) for v, t in zip(outs, moves)])
+    made = tuple([joined(v, t, args, ps, ts, versions, top) for v, t in zip(outs, moves)])
     return made if isinstance(y, tuple) else made[0]
 
 
@@ -123,17 +124,18 @@ def checked(cls: Any, ctx: Any, outs: tuple[Any, ...], moves: tuple[Any, ...]) -
     return tuple(checks)
 
 
-def joined(v: Any, t: Any, args: Any, ps: Any, ts: Any, top: int) -> Any:
+def joined(v: Any, t: Any, args: Any, ps: Any, ts: Any, versions: list[int], top: int) -> Any:
     """One output with its tangent."""
     if t is None:
         return v
-    for x, p, before in zip(args, ps, ts):
+    for x, p, before, version in zip(args, ps, ts, versions):
         if v is p:  # an input that forward changed in place
-            if t is not before:
+            if t is not before or before._version == version:
+                fault = "modifying" if before._version == version else "returning"
                 raise RuntimeError(
-                    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
-                    "modifying an input inplace, then the jvp function must modify the gradient inplace and return it "
-                    "as-is."
+                    f"An inplace custom Function is not {fault} the forward mode gradients "
+                    f"{'inplace' if fault == 'modifying' else 'as-is'}. If the forward is modifying an input inplace, "
+                    "then the jvp function must modify the corresponding gradient inplace and return it as-is."
                 )
             carry(x, top)
             at_level(x, top).tangent = t

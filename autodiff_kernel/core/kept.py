@@ -51,10 +51,9 @@ class SavedTensor:
         if self.t is None:
             return wrap(self.raw, self._edge(own), self.version)
         if self.t.node is None and self.node is not None and self.node.op is not None:
-            raise RuntimeError(
-                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(). This is not "
-                "supported, please use out-of-place `.detach()` instead"
-            )
+            return wrap(
+                self.t.raw, self.node, self.version
+            )  # detach_() since: backward was asked of what it was then
         return self.t
 
     def _output(self, title: str) -> str:
