@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import backward as _engine
+from ..core import batched as _batches
 from ..core.edges import GradientEdge as _GradientEdge
 from ..core.edges import arrivals as _arrivals
 from ..core.edges import as_root as _as_root
+from ..core.levels import vmapping as _vmapping
 from ..core.modes import enable_grad as enable_grad
 from ..core.modes import no_grad as no_grad
 from ..core.modes import set_grad_enabled as set_grad_enabled
 from ..core.tensor import Tensor
+from ..core.wrappers import samples as _samples
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad
 from . import function as function
@@ -108,16 +111,17 @@ def grad(
 def _batched(
     roots: Any, wanted: Any, gradients: Any, retain: Any, create_graph: bool, unused: bool, materialize: bool
 ) -> tuple[Any, ...]:
-    """One grad for each entry of the cotangents' first dimension, stacked."""
-    from ..core.api import FUNCTIONS
-
-    size = gradients[0].shape[0]
-    rows = []
-    for k in range(size):
-        last = k == size - 1
-        keep = True if not last else retain
-        rows.append(
-            grad(roots, wanted, [g[k] for g in gradients], keep, create_graph, unused, False, materialize)
+    """The gradients for each entry of the cotangents' first dimension, in one walk: a vmap over cotangents."""
+    size = next((g.raw.shape[0] for g in gradients if isinstance(g, Tensor) and g.raw.ndim), None)
+    if size is None:
+        raise ValueError(
+            "is_grads_batched=True needs grad_outputs whose first dimension counts the cotangents, but got "
+            f"{[type(g).__name__ for g in gradients]}"
         )
-    stack = FUNCTIONS["stack"]
-    return tuple(None if column[0] is None else stack(list(column)) for column in zip(*rows))
+    with _vmapping(size) as v:
+        cotangents = [None if g is None else _batches.make(g, v.level) for g in gradients]
+        out = _engine.grad(roots, wanted, cotangents, retain, create_graph, unused or materialize)
+        found = [None if g is None else _samples(g, v.level, size) for g in out]
+    if materialize:
+        found = [_batches.batch(x.detach() * 0, size) if g is None else g for x, g in zip(wanted, found)]
+    return tuple(found)

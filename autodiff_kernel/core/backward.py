@@ -10,6 +10,7 @@ from . import tensor as _tensor
 from .edges import as_inputs
 from .errors import explain
 from .graph import Node
+from .op import TABLE
 from .tensor import Tensor, add_grad, wrap
 from .walk import visit, walk
 
@@ -40,7 +41,13 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for x in inputs:
         if x.node is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise explain(
+                RuntimeError,
+                "One of the differentiated Tensors does not require grad",
+                cure="call requires_grad_() on it before computing the outputs.",
+                tensor=x,
+                topic="input without grad",
+            )
     wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
     sums = run(roots, keep, create_graph, wanted)
     for x in inputs:
@@ -75,15 +82,18 @@ def grad(
                 RuntimeError,
                 "One of the differentiated Tensors does not require grad",
                 cure="call requires_grad_() on it before computing the outputs.",
+                tensor=x,
+                topic="input without grad",
             )
-    roots = roots_of(outputs, gradients, create_graph)
+    carried = any(isinstance(g, Tensor) and g.is_dual for g in gradients)  # then the walk carries wrappers
     keep = create_graph if retain_graph is None else retain_graph
-    if any(t.__class__ is dual.Dual for t in (*outputs, *gradients)):
+    if any(isinstance(t, Tensor) and t.is_dual for t in outputs):
         return dual_grad.grad(grad, outputs, inputs, gradients, keep, create_graph, allow_unused)
+    roots = roots_of(outputs, gradients, create_graph or carried)
     wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
-    sums = run(roots, keep, create_graph, wanted)
+    sums = run(roots, keep, create_graph, wanted, carried)
     out = []
-    for x in inputs:
+    for i, x in enumerate(inputs):
         n = x.node
         assert n is not None
         g = sums.get(n) if n.op is None else wanted[n]
@@ -92,10 +102,14 @@ def grad(
         if g is None and not allow_unused:
             raise explain(
                 RuntimeError,
-                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
-                "this is the desired behavior.",
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior.",
                 "The outputs were computed without it, or the graph was cut on the way (detach, item, numpy, no_grad).",
                 "check that the outputs were computed from this very tensor.",
+                tensor=x,
+                topic="unused input",
+                index=i,
+                outputs=tuple(outputs),
             )
         out.append(g if g is None or isinstance(g, Tensor) else wrap(g))
     if modes.watch[0] is not None:
@@ -107,12 +121,18 @@ def grad(
     return tuple(out)
 
 
-def run(roots: list[tuple[Node, Any]], keep: bool, create_graph: bool, wanted: dict[Node, Any] | None) -> Any:
-    """The walk, with gradients recorded during it only for higher order."""
-    if not create_graph:
+def run(
+    roots: list[tuple[Node, Any]],
+    keep: bool,
+    create_graph: bool,
+    wanted: dict[Node, Any] | None,
+    carried: bool = False,
+) -> Any:
+    """The walk, with gradients recorded during it only for higher order; carried: cotangents are wrapped tensors."""
+    if not create_graph and not carried:
         return walk(roots, keep, False, wanted)
     before = modes.is_grad_enabled()
-    modes.put_grad(True)
+    modes.put_grad(create_graph)
     try:
         return walk(roots, keep, True, wanted)
     finally:
@@ -171,6 +191,7 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
                 "reduce it to one number first (.sum() or .mean()), or pass gradient=, a tensor of the output's shape.",
                 tensor=t,
                 node=t.node,
+                topic="several outputs",
             )
         if raw.dtype.kind == "c":
             raise explain(
@@ -186,8 +207,14 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors, symints, or None, but got {type(g).__name__}")
     if g.raw.shape != raw.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+        raise explain(
+            RuntimeError,
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}.",
+            "The gradient that backward starts with has one number for each number of the output.",
+            "pass a tensor of the output's shape, for example torch.ones_like(output).",
+            tensor=t,
+            topic="gradient's shape",
+            gradient=g,
         )
     if g.device != t.device and not g.raw.ndim and g.device.type == "cpu":  # a single number goes anywhere
         g = g.to(t.device)  # type: ignore[attr-defined]
@@ -196,7 +223,7 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
             f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!"
         )
     if g.raw.dtype != raw.dtype:
-        g = wrap(g.raw.astype(raw.dtype))
+        g = TABLE["cast"](g, p=raw.dtype) if g.is_dual else wrap(g.raw.astype(raw.dtype))
     if create_graph:
         return g
     return g.raw[()] if g.raw.__class__ is np.ndarray and not g.raw.ndim else g.raw
@@ -210,6 +237,7 @@ def no_graph(t: Tensor, i: int) -> RuntimeError:
         "under no_grad, or the history was cut (detach, .data, item, numpy).",
         "make the inputs with requires_grad=True (or call x.requires_grad_()) before computing with them.",
         tensor=t,
+        topic="no graph",
     )
 
 

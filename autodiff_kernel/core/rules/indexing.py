@@ -346,7 +346,7 @@ def index_tensor(item: Tensor, raw: Any, x: Tensor) -> Any:
             UserWarning,
             stacklevel=6,
         )
-        item = item != 0 if item.is_dual else wrap(raw != 0)
+        item = TABLE["ne"](item, 0) if item.is_dual else wrap(raw != 0)
     elif kind != BOOL:
         raise explain(
             IndexError,
