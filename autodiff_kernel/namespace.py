@@ -6,6 +6,7 @@
 from . import autograd as autograd
 from . import cuda as cuda
 from . import dialect as dialect
+from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import nn as nn

@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 from .core import tensor as _tensor
 '''
-torch.Tensor  # loads the names
+assert torch.Tensor  # loads the names
 MODULES = re.compile(r"\b(autodiff_kernel|typing|collections|numpy|builtins)(\.\w+)*\.(?=\w)")
 BUILTIN = re.compile(r"\b(bool|int|float|complex|str|tuple|list|dict|object|type)\b")
 KNOWN = {"Any", "Callable", "Sequence", "Iterator", "Tensor", "None", "bool", "int", "float", "complex", "str", "tuple",

@@ -46,6 +46,9 @@ from . import (
     extremes as extremes,
 )
 from . import (
+    fourier as fourier,
+)
+from . import (
     gamma as gamma,
 )
 from . import (
