@@ -39,8 +39,9 @@ neg = Op("neg", operator.neg, a=lambda g, n: -g, mode="elementwise", symbol="−
 
 
 def _power_rule(g: Any, n: Any) -> Any:
-    if n.b == 2:  # most powers are squares
+    if n.b == 2 and n.a.__class__ is not Tensor:  # most powers are squares
         return g * (n.b * n.a)
+    # a Tensor goes on as its first power: so the gradient of the gradient still has a graph, if one of zeros
     # at a = 0 the factor a**(b-1) of a**0 is infinite, although the power is constant
     return g * 0 if n.b == 0 else g * (n.b * n.a ** (n.b - 1))
 

@@ -49,7 +49,12 @@ def _square(a: Any) -> Any:
     return a * a if a.dtype.kind != "b" else a.astype(np.int64)
 
 
-square = Op("square", _square, a=lambda g, n: g * (2 * n.a), reads=("a",), mode="elementwise",
+def _square_rule(g: Any, n: Any) -> Any:
+    """As of a power (see arithmetic.py): a Tensor goes on as its first power."""
+    return g * (2 * (n.a**1 if n.a.__class__ is Tensor else n.a))
+
+
+square = Op("square", _square, a=_square_rule, reads=("a",), mode="elementwise",
             node="PowBackward0", symbol="²", partials=("2·{a}",), latex="{a}^2",
             doc="The square of each element.")  # fmt: skip
 sqrt = Op("sqrt", np.sqrt, a=lambda g, n: g / (2 * n.y), reads=("y",), mode="elementwise", types="float", symbol="√",
