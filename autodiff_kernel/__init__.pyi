@@ -9,6 +9,7 @@ from . import autograd as autograd
 from . import core as core
 from . import cuda as cuda
 from . import dialect as dialect
+from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import namespace as namespace
@@ -17,6 +18,8 @@ from . import random as random
 from . import serialization as serialization
 from . import utils as utils
 from . import version as version
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .core.device import device as device
 from .core.dtype import can_cast as can_cast
 from .core.dtype import dtype as dtype
