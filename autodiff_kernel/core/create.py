@@ -40,6 +40,8 @@ def made(raw: Any, requires_grad: bool = False, word: str = "", data: Any = None
             "Only Tensors of floating point and complex dtype can require gradients",
             f"This one is {t.dtype}: whole numbers and truth values cannot change by a little.",
             "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
+            tensor=t,
+            topic="whole numbers asked",
         )
     return t.requires_grad_()
 

@@ -15,9 +15,11 @@ class Explanation:
 
     summary: the finding in one sentence.  lines: (what happened there, place) pairs; a place is an
     `autodiff_kernel.core.places.Place` or None.  cure: what to write instead.  node: the graph's node at fault.
+    topic: a word for the kind of mistake, and facts: what was found there (shapes, an index, a view's family), from which
+    `explain.why` makes an answer with the user's names and lines.
     """
 
-    __slots__ = ("summary", "lines", "cure", "node", "tensor")
+    __slots__ = ("summary", "lines", "cure", "node", "tensor", "topic", "facts")
 
     def __init__(
         self,
@@ -26,8 +28,11 @@ class Explanation:
         cure: str = "",
         node: Any = None,
         tensor: Any = None,
+        topic: str = "",
+        facts: dict[str, Any] | None = None,
     ) -> None:
         self.summary, self.lines, self.cure, self.node, self.tensor = summary, lines, cure, node, tensor
+        self.topic, self.facts = topic, facts or {}
 
 
 def explain(
@@ -38,8 +43,13 @@ def explain(
     lines: tuple[tuple[str, Any], ...] = (),
     node: Any = None,
     tensor: Any = None,
+    topic: str = "",
+    **facts: Any,
 ) -> E:
-    """Make an exception of `kind`: PyTorch's `phrase`, then the finding, the lines and the cure."""
+    """Make an exception of `kind`: PyTorch's `phrase`, then the finding, the lines and the cure.
+
+    topic, facts: see `Explanation`; they are for `explain.why` and don't stand in the text.
+    """
     parts = [phrase]
     if summary:
         parts.append(summary)
@@ -47,5 +57,6 @@ def explain(
     if cure:
         parts.append(f"What to do: {cure}")
     error = kind("\n".join(parts))
-    error.explanation = Explanation(summary or phrase, lines, cure, node, tensor)  # type: ignore[attr-defined]
+    told = Explanation(summary or phrase, lines, cure, node, tensor, topic, facts)
+    error.explanation = told  # type: ignore[attr-defined]
     return error

@@ -206,6 +206,9 @@ def adopt(t: Tensor, result: Tensor) -> None:
             "An in-place operation cannot change the shape of its tensor; the other operand would have to be stretched "
             "to it, not the other way round.",
             "use the form without the underscore, which gives a new tensor.",
+            tensor=t,
+            topic="shape changed in place",
+            needed=y.shape,
         )
     if y.dtype is not t.raw.dtype:
         check_cast(y.dtype, t.raw.dtype)
@@ -236,6 +239,7 @@ def check_cast(source: Any, target: Any) -> None:
             f"result type {names[0]} can't be cast to the desired output type {names[1]}",
             f"The result would be {a}, but the tensor that is changed in place holds {b}.",
             f"convert first (x = x.to({a})), or use the form without the underscore.",
+            topic="dtype changed in place",
         )
 
 
@@ -245,9 +249,15 @@ def check_overlap(t: Tensor) -> None:
     if raw.__class__ is generic or not raw.ndim:
         return
     if 0 in raw.strides and raw.size and any(s == 0 and n > 1 for s, n in zip(raw.strides, raw.shape)):
-        raise RuntimeError(
+        raise explain(
+            RuntimeError,
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
+            "Please clone() the tensor before performing the operation.",
+            f"The tensor was stretched without a copy (expand): its strides {list(raw.strides)} step over nothing in some "
+            "dimension, so a write would go to several elements at once.",
+            "x = x.clone() first.",
+            tensor=t,
+            topic="write to expanded",
         )
 
 
@@ -266,6 +276,7 @@ def check_allowed(t: Tensor) -> None:
                 "change a copy (y = x.clone(); then y[...] = …), or write `with torch.no_grad():` around a change that "
                 "is not part of the function, such as an update.",
                 tensor=t,
+                topic="view of a leaf changed",
             )
     if n is not None and n.op is None:
         raise explain(
@@ -276,6 +287,7 @@ def check_allowed(t: Tensor) -> None:
             "not part of the function, such as an update.",
             tensor=t,
             node=n,
+            topic="leaf changed",
         )
 
 
@@ -295,6 +307,8 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
             "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. "
             "You can fix this by cloning the output of the custom Function.",
             node=n,
+            topic="view changed",
+            family=family,
         )
     if family.made == "several":
         return explain(
@@ -303,6 +317,8 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
             "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
             "You should replace the inplace operation by an out-of-place one.",
             node=n,
+            topic="view changed",
+            family=family,
         )
     return explain(
         RuntimeError,
@@ -311,6 +327,8 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
         "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
         "to be tracked).",
         node=n,
+        topic="view changed",
+        family=family,
     )
 
 

@@ -59,6 +59,9 @@ def overwritten(
         "make a new tensor instead of changing that one (the form without the underscore), or clone() it first.",
         tuple(lines),
         node=n,
+        topic="saved value changed",
+        saver=saver,
+        role=role,
     )  # fmt: skip
 
 
@@ -77,7 +80,12 @@ def spent_rule(g: Any, n: Any, i: int = 0) -> Any:
         "saved tensors after calling backward.",
         f"An earlier backward freed what {called(n.op)} had saved.",
         "compute the result anew before the second backward, or call the first one with retain_graph=True.",
+        (
+            ("saved in", n.place),
+            ("freed by the backward of", None if n.notes is None else places.place_of(n.notes.freed)),
+        ),
         node=n,
+        topic="freed graph",
     )
 
 

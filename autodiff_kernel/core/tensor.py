@@ -226,7 +226,10 @@ class Tensor:
                     RuntimeError,
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
                     "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+                    cure="use x.detach(), which has the values without the history.",
                     node=self.node,
+                    tensor=self,
+                    topic="flag of a result",
                 )
             self.node = None
             return self
@@ -236,6 +239,8 @@ class Tensor:
                 "only Tensors of floating point dtype can require gradients",
                 f"This one is {self.dtype}: whole numbers and truth values cannot change by a little.",
                 "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
+                tensor=self,
+                topic="whole numbers asked",
             )
         self.node = leaf_node(self)
         if self._grad_or_none() is None:
@@ -311,7 +316,14 @@ class Tensor:
         """Keep this non-leaf's gradient in `.grad` when backward passes."""
         n = self.node
         if n is None:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+            raise explain(
+                RuntimeError,
+                "can't retain_grad on Tensor that has requires_grad=False",
+                "No gradient comes here: nothing was recorded for this tensor.",
+                "compute it from a tensor that requires grad, outside of no_grad().",
+                tensor=self,
+                topic="input without grad",
+            )
         if n.op is not None and not self.retains_grad:
             notes = take_notes(n)
             notes.retain = [*notes.retain, weakref.ref(self)]
@@ -328,7 +340,14 @@ class Tensor:
         from .hooks import add_hook
 
         if self.node is None:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+            raise explain(
+                RuntimeError,
+                "cannot register a hook on a tensor that doesn't require gradient",
+                "No gradient comes here: nothing was recorded for this tensor.",
+                "compute it from a tensor that requires grad, outside of no_grad().",
+                tensor=self,
+                topic="input without grad",
+            )
         notes = take_notes(self.node)
         if not notes.hooks:
             notes.hooks = []
@@ -398,6 +417,8 @@ class Tensor:
                 RuntimeError,
                 f"a Tensor with {raw.size} elements cannot be converted to Scalar",
                 cure="index one element first, reduce it (sum, mean), or use .tolist().",
+                tensor=self,
+                topic="one number of many",
             )
         return devices.item(raw)
 
@@ -419,7 +440,9 @@ class Tensor:
                 RuntimeError,
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
                 "NumPy does not record operations, so the graph would end here without notice.",
+                "x.detach().numpy() where the gradient is not wanted (for a plot, say).",
                 tensor=self,
+                topic="numpy of a graph",
             )
         if self.is_cuda:
             raise TypeError(
@@ -458,6 +481,8 @@ class Tensor:
                 RuntimeError,
                 "Boolean value of Tensor with more than one value is ambiguous",
                 cure="ask .any() or .all(), or compare one element.",
+                tensor=self,
+                topic="truth of many",
             )
         return bool(self.item())
 
@@ -478,6 +503,8 @@ class Tensor:
                 "only one element tensors can be converted to Python scalars",
                 f"This one has {self.raw.size}.",
                 "index one element first, reduce it (sum, mean), or use .tolist().",
+                tensor=self,
+                topic="one number of many",
             )
         return self.item()
 
@@ -505,10 +532,16 @@ class Tensor:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:
-            raise RuntimeError(
+            raise explain(
+                RuntimeError,
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
                 "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-                "see https://github.com/pytorch/pytorch/pull/103001"
+                "see https://github.com/pytorch/pytorch/pull/103001",
+                "This tensor was computed: a copy would need a copy of the graph behind it.",
+                "x.detach().clone() copies the values; x.clone() makes a copy that the graph knows.",
+                tensor=self,
+                node=self.node,
+                topic="deepcopy of a result",
             )
         if id(self) in memo:
             return memo[id(self)]
