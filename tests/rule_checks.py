@@ -149,6 +149,8 @@ def forward_over_reverse(t: Trial, vs: Any) -> float:
     with dual.level() as k:
         xs = t.duals(tensors(t.xs), k)
         n = dual.values(op, xs, op(*xs, p=t.p), t.p)
+        if op.mode == "elementwise" and op.name != "sgn" and t.ys[0].dtype.kind == "c":
+            op = op.conjugated()  # as the graph has it
         g: Any = [None if w is None else tensors([w])[0] for w in t.ws]
         g = g if op.outputs else g[0]
         for i in t.moving:
