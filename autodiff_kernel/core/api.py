@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .batched import newest
+from .errors import explain
 from .hot import binary, unary
 from .inplace import adopt, check_cast, check_overlap, in_place
 from .op import Op
@@ -93,9 +94,14 @@ def into(out: Any, result: Any) -> Any:
         out.raw = result.raw.astype(out.raw.dtype)
     else:
         if out.node is not None or result.node is not None:
-            raise RuntimeError(
+            raise explain(
+                RuntimeError,
                 "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-                "requires grad."
+                "requires grad.",
+                "Memory that is filled from outside has no history.",
+                "leave out= away and use what the function returns.",
+                tensor=out if out.node is not None else result,
+                topic="out with grad",
             )
         check_overlap(out)
         adopt(out, result)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy import generic, ndarray
 
 from . import gpu_memory
+from .errors import explain
 from .transfers import Transfer as Transfer
 from .transfers import count_transfer
 from .transfers import transfer_count as transfer_count
@@ -265,7 +266,13 @@ def cuda_module() -> Any:
     """
     gpus = _found()
     if not gpus.number:
-        raise gpus.error(_missing())
+        raise explain(
+            gpus.error,
+            _missing(),
+            "This machine has no GPU that could be used, so there is no memory to copy the tensor to.",
+            "ask first: device = 'cuda' if torch.cuda.is_available() else 'cpu'; or torch.cuda.simulate(1).",
+            topic="no GPU",
+        )
     return gpus.module
 
 
@@ -312,7 +319,9 @@ class Backend:
         """target[index] += values, adding twice where an index occurs twice."""
         if self.on_cpu:
             if target.ndim == 1 and isinstance(index, ndarray) and index.ndim > 1:
-                values = np.broadcast_to(values, index.shape)  # np.add.at reads beyond values that are smaller
+                values = np.broadcast_to(
+                    values, index.shape
+                )  # np.add.at reads beyond values that are smaller
             np.add.at(target, index, values)
         elif (
             target.dtype == np.int64

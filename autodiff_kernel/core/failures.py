@@ -71,6 +71,8 @@ def shape_clash(shapes: list[tuple[int, ...]]) -> BaseException | None:
                     f"The shapes {' and '.join(str(list(s)) for s in shapes)} do not broadcast: aligned from the right, "
                     f"sizes must be equal or 1.",
                     "reshape one of them, for example with unsqueeze(), so that equal sizes stand under each other.",
+                    topic="shapes do not broadcast",
+                    shapes=tuple(map(tuple, shapes)),
                 )
         result = [b if a == 1 else a for a, b in zip(left, right)]
     return None

@@ -82,6 +82,8 @@ def cross_device(op: Any, homes: list[Any]) -> RuntimeError:
         f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!",
         f"The inputs of {op.name} live on {', '.join(names)}.",
         f"move one of them first, for example with .to('{second}') or .cpu().",
+        topic="two devices",
+        homes=tuple(homes),
     )
 
 

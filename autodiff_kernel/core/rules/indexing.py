@@ -353,6 +353,8 @@ def index_tensor(item: Tensor, raw: Any, x: Tensor) -> Any:
             "tensors used as indices must be long, int, byte or bool tensors",
             f"This one is {item.dtype}.",
             "convert it with .long() if it holds positions, or compare (x > 0) for a mask.",
+            tensor=item,
+            topic="index of floats",
         )
     return item if item.device == x.device else to_device(item, x.device)
 
@@ -383,6 +385,8 @@ def span(s: slice, size: int | None, alone: bool = False) -> Any:
             "step must be greater than zero",
             "Tensors have no negative strides.",
             "use x.flip(0).",
+            topic="negative step",
+            step=s,
         )
     # as in PyTorch, x[-2:] is a step even where it takes all of two elements
     whole = not s.start and (stop, step) == (size, 1) and not alone
@@ -396,11 +400,18 @@ def too_many(x: Tensor, need: int, items: list[Any]) -> IndexError:
             IndexError,
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number",
+            "A 0-d tensor is a single number: it has no elements to be counted.",
+            "x.item() for the number itself.",
+            topic="index of a number",
         )
     return explain(
         IndexError,
         f"too many indices for tensor of dimension {ndim}",
         f"The tensor has shape {list(x.raw.shape)}; the index has parts for {need}.",
+        f"at most {ndim} numbers or slices between the brackets.",
+        tensor=x,
+        topic="too many indices",
+        need=need,
     )
 
 
@@ -414,6 +425,10 @@ def check_mask(mask: Tensor, shape: tuple[int, ...], dim: int) -> None:
                 f"The shape of the mask {list(mask.raw.shape)} at index {i} does not match the shape of the indexed "
                 f"tensor {list(shape)} at index {dim + i}",
                 "A mask says for each element whether it is taken, so its sizes must be those of the tensor.",
+                "a mask of the tensor's own shape, for example x > 0.",
+                tensor=mask,
+                topic="mask's shape",
+                shape=shape,
             )
 
 

@@ -143,6 +143,11 @@ def beyond(index: int, dim: int, size: int) -> IndexError:
         f"Valid are 0 to {size - 1}, or counted from the end -1 to {-size}."
         if size
         else "That dimension is empty.",
+        "counting starts at 0: the last one has the index size - 1, or -1.",
+        topic="index out of range",
+        index=index,
+        dim=dim,
+        size=size,
     )
 
 

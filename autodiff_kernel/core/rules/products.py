@@ -42,6 +42,8 @@ def other_dtypes(a: Any, b: Any, text: str = "") -> RuntimeError:
         text,
         f"The operands hold {x} and {y}; products do not convert.",
         f"convert one of them first, for example with .to(torch.{x}).",
+        topic="two dtypes",
+        dtypes=(x, y),
     )
 
 
@@ -51,6 +53,8 @@ def no_product(a: tuple[int, ...], b: tuple[int, ...]) -> RuntimeError:
         f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})",
         f"A product needs as many columns in the first ({a[1]}) as rows in the second ({b[0]}).",
         "look at the shapes; one of them may want a transpose (x.T).",
+        topic="matrix sizes",
+        shapes=(a, b),
     )
 
 
@@ -137,6 +141,9 @@ def _mv(a: Any, b: Any) -> Any:
             RuntimeError,
             f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})",
             f"The matrix has {a.shape[1]} columns and the vector {b.shape[0]} elements.",
+            "a vector with one element for each column of the matrix; or the matrix transposed (x.T).",
+            topic="matrix sizes",
+            shapes=(a.shape, b.shape),
         ) from None
 
 
@@ -179,6 +186,10 @@ def _dot(a: Any, b: Any) -> Any:
             RuntimeError,
             f"inconsistent tensor size, expected tensor [{sizes[0]}] and src [{sizes[1]}] to have the same number of "
             f"elements, but got {sizes[0]} and {sizes[1]} elements respectively",
+            "Two vectors are multiplied element by element, and the products are added.",
+            "vectors of one length.",
+            topic="matrix sizes",
+            shapes=(a.shape, b.shape),
         ) from None
 
 
@@ -201,6 +212,8 @@ def _matmul(a: Any, b: Any, p: str) -> Any:
     if a.ndim > 2 and b.ndim <= 2:  # one product with all rows together
         y = a.reshape((rows(a.shape), a.shape[-1])).dot(b)
         return y.reshape((*a.shape[:-1], *b.shape[1:]))
+    if a.ndim > 2 and a.shape[-1] == 1:  # outer products: np.matmul takes three times as long
+        return a * b
     return a.dot(b) if a.ndim == 1 and b.ndim == 2 else np.matmul(a, b)
 
 
@@ -296,7 +309,12 @@ def check_matmul(raw_a: Any, raw_b: Any) -> None:
     elif a[-1] != inner:
         if len(b) == 1:
             raise explain(
-                RuntimeError, f"size mismatch, got input ({rows(a)}), mat ({rows(a)}x{a[-1]}), vec ({b[0]})"
+                RuntimeError,
+                f"size mismatch, got input ({rows(a)}), mat ({rows(a)}x{a[-1]}), vec ({b[0]})",
+                f"The matrices have {a[-1]} columns and the vector {b[0]} elements.",
+                "a vector with one element for each column of the matrices.",
+                topic="matrix sizes",
+                shapes=(tuple(a), tuple(b)),
             )
         raise no_product((rows(a), a[-1]), (b[-2], b[-1]))
     if raw_a.dtype.kind == "b" and raw_b.dtype.kind == "b":
@@ -309,6 +327,8 @@ def not_batched(expected: tuple[int, int], found: tuple[int, int]) -> RuntimeErr
         "Expected size for first two dimensions of batch2 tensor to be: "
         f"[{expected[0]}, {expected[1]}] but got: [{found[0]}, {found[1]}].",
         f"The matrices of the first batch have {expected[1]} columns, those of the second {found[1]} rows.",
+        "as many matrices in both batches, and as many columns in the first ones as rows in the second; .mT transposes.",
+        topic="matrix sizes",
     )
 
 

@@ -150,6 +150,9 @@ def infer(shape: Any, count: int, function: str = "reshape", argument: str = "sh
         f"A shape must hold exactly the {count} elements that there are; this one "
         + (f"holds {known}." if hole < 0 else f"holds a multiple of {known}."),
         "choose sizes whose product is that number; one of them may be -1, which is then computed.",
+        topic="shape does not hold them",
+        shape=tuple(shape),
+        count=count,
     )
 
 
@@ -237,6 +240,9 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
             "order its elements "
             f"do not come in the order that {list(shape)} needs.",
             "use x.reshape(...), which copies where it must, or x.contiguous().view(...).",
+            tensor=self,
+            topic="view of strided",
+            shape=shape,
         )
     return _reshape(self, shape)
 
