@@ -10,6 +10,7 @@ from ..core import packing as _packing
 from ..core import saved_names as _saved_names
 from ..core.edges import GradientEdge as GradientEdge
 from ..core.edges import get_gradient_edge as get_gradient_edge
+from ..core.hooks import register_multi_grad_hook as register_multi_grad_hook
 from ..core.inplace import stamp as _stamp
 from ..core.tensor import Tensor
 from .function import BackwardCFunction
@@ -20,6 +21,7 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import modes
 from .errors import explain
-from .graph import Node, edges_of
+from .graph import Node
 from .saved import called, check_writes
 
 on = [False]
@@ -35,13 +35,13 @@ def watched(step: Callable[..., Any]) -> Callable[..., Any]:
 
     def look(n: Node, g: Any, *rest: Any, **more: Any) -> Any:
         try:
-            pairs = step(n, g, *rest, **more)
+            edges, xs, theirs = step(n, g, *rest, **more)
             if check_nan[0]:
-                look_for_nan(n, g, pairs)
+                look_for_nan(n, g, xs)
         except Exception as error:
             point_out(error, n)
             raise
-        return pairs
+        return edges, xs, theirs
 
     return look
 
@@ -88,15 +88,11 @@ def _depth_outside() -> int:
 
 
 # ------------------------------------------------------------------------------------------------ nan
-def look_for_nan(n: Node, g: Any, pairs: Any) -> None:
+def look_for_nan(n: Node, g: Any, xs: Any) -> None:
     """Raise if a gradient that n's rules gave has a nan in it."""
-    edges, i = edges_of(n), -1
-    for e, x in pairs:
-        i += 1
-        while i < len(edges) - 1 and edges[i] is not e:
-            i += 1
+    for i, x in enumerate(xs):
         raw = raw_of(x)
-        if raw.dtype.kind in "fc" and raw.size and bool((raw != raw).any()):
+        if raw is not None and raw.dtype.kind in "fc" and raw.size and bool((raw != raw).any()):
             raise nan_found(n, g, raw, i)
 
 

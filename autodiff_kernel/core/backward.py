@@ -5,14 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from . import dual, dual_grad, modes
+from . import dual, dual_grad, hooks, modes
 from . import tensor as _tensor
+from .accumulate import deposit
+from .collect import collect, run, watched
 from .edges import as_inputs
 from .errors import explain
-from .graph import Node
+from .graph import Node, as_edge
+from .hooks import has_hooks
 from .op import TABLE
-from .tensor import Tensor, add_grad, wrap
-from .walk import visit, walk
+from .routes import Route, restrict
+from .running import Task
+from .tensor import Tensor, wrap
+from .walk import visit
 
 
 def backward(
@@ -27,38 +32,34 @@ def backward(
         modes.watchers["started"]("backward", tensors, create_graph, inputs)
     roots = roots_of(tensors, gradients, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
-    if inputs is None:
-        moving: dict[Node, Any] = {}
-        k = 0
-        if create_graph and any(t.__class__ is dual.Dual for t in tensors):
-            moving, k = moving_sums(tensors, gradients)
-        sums = run(roots, keep, create_graph, None)
-        for n, g in sums.items():
-            deposit(n, dual_grad.joined(g, moving.get(n), k) if k else g)
+    route: Route | None = None
+    if inputs is not None:
+        inputs = as_inputs(inputs, tensors)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        for x in inputs:
+            x.retain_grad()  # a result keeps its gradient from now on, as in PyTorch
+        route = Route(complete)
+        goals = [as_edge(x.node)[0] for x in inputs]
+        restrict(route, [n for n, _ in roots], goals, run_goals=True)  # type: ignore[arg-type]
+    if hooks.on_leaves[0]:
+        route = watched(route, roots, complete)
+    if not create_graph:
+        deposit(run(roots, keep, False, route))
         return
-    inputs = as_inputs(inputs, tensors)
-    if not inputs:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    for x in inputs:
-        if x.node is None:
-            raise explain(
-                RuntimeError,
-                "One of the differentiated Tensors does not require grad",
-                cure="call requires_grad_() on it before computing the outputs.",
-                tensor=x,
-                topic="input without grad",
-            )
-    wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
-    sums = run(roots, keep, create_graph, wanted)
-    for x in inputs:
-        n = x.node
-        assert n is not None
-        if n.op is None:
-            if n in sums:
-                deposit(n, sums[n])
-        elif wanted[n] is not None and not x.retains_grad:
-            g = wanted[n]
-            add_grad(x, g if isinstance(g, Tensor) else g.copy())
+    moving: dict[Node, Any] = {}
+    k = 0
+    if any(t.__class__ is dual.Dual for t in tensors):
+        moving, k = moving_sums(tensors, gradients)
+    sums = run(roots, keep, True, route)
+    if k:
+        sums = {n: dual_grad.joined(g, moving.get(n), k) for n, g in sums.items()}
+    before = modes.is_grad_enabled()
+    modes.put_grad(True)
+    try:
+        deposit(sums)
+    finally:
+        modes.put_grad(before)
 
 
 def grad(
@@ -90,28 +91,26 @@ def grad(
     if any(isinstance(t, Tensor) and t.is_dual for t in outputs):
         return dual_grad.grad(grad, outputs, inputs, gradients, keep, create_graph, allow_unused)
     roots = roots_of(outputs, gradients, create_graph or carried)
-    wanted: dict[Node, Any] = {x.node: None for x in inputs if x.node is not None}
-    sums = run(roots, keep, create_graph, wanted, carried)
-    out = []
-    for i, x in enumerate(inputs):
-        n = x.node
-        assert n is not None
-        g = sums.get(n) if n.op is None else wanted[n]
-        if g is not None and n.op is None and n.notes is not None:
-            g = visit(n, g)
-        if g is None and not allow_unused:
-            raise explain(
-                RuntimeError,
-                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                "allow_unused=True if this is the desired behavior.",
-                "The outputs were computed without it, or the graph was cut on the way (detach, item, numpy, no_grad).",
-                "check that the outputs were computed from this very tensor.",
-                tensor=x,
-                topic="unused input",
-                index=i,
-                outputs=tuple(outputs),
-            )
-        out.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+    edges = [as_edge(x.node) for x in inputs]
+    out = collect(roots, edges, keep, create_graph or carried, create_graph)
+    if not create_graph and not carried:
+        made: dict[int, Any] = {
+            id(g): wrap(g) for g in out if g is not None
+        }  # the same for inputs given twice
+        out = [g if g is None else made[id(g)] for g in out]
+    unused = [] if allow_unused else [i for i, g in enumerate(out) if g is None]
+    if unused:
+        raise explain(
+            RuntimeError,
+            f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
+            "allow_unused=True if this is the desired behavior.",
+            "The outputs were computed without it, or the graph was cut on the way (detach, item, numpy, no_grad).",
+            "check that the outputs were computed from this very tensor.",
+            tensor=inputs[unused[0]],
+            topic="unused input",
+            index=unused[0],
+            outputs=tuple(outputs),
+        )
     if modes.watch[0] is not None:
         for x, g in zip(inputs, out):
             if g is not None:
@@ -121,24 +120,6 @@ def grad(
     return tuple(out)
 
 
-def run(
-    roots: list[tuple[Node, Any]],
-    keep: bool,
-    create_graph: bool,
-    wanted: dict[Node, Any] | None,
-    carried: bool = False,
-) -> Any:
-    """The walk, with gradients recorded during it only for higher order; carried: cotangents are wrapped tensors."""
-    if not create_graph and not carried:
-        return walk(roots, keep, False, wanted)
-    before = modes.is_grad_enabled()
-    modes.put_grad(create_graph)
-    try:
-        return walk(roots, keep, True, wanted)
-    finally:
-        modes.put_grad(before)
-
-
 def moving_sums(tensors: Sequence[Any], gradients: Sequence[Any]) -> tuple[dict[Node, Any], int]:
     """The tangents of the leaves' gradients where the tensors are dual numbers, and their level."""
     k = max(dual.level_of(t) for t in tensors)
@@ -146,24 +127,36 @@ def moving_sums(tensors: Sequence[Any], gradients: Sequence[Any]) -> tuple[dict[
     return run(roots_of(roots, seeds, True), True, True, None), k
 
 
-def deposit(n: Node, g: Any) -> None:
-    """Add a leaf's complete sum to its `.grad`, after its hooks."""
-    t = n.leaf()
-    if t is None or t.node is None:  # nobody can read its .grad, or nobody asks for it any more
-        return
-    if n.notes is not None:
-        g = visit(n, g)
-    if modes.watch[0] is not None:
-        modes.watchers["note"]("gradient", "grad", t, p=t._grad_or_none() is not None, on=False)
-    add_grad(t, g)
-    if modes.watch[0] is not None:
-        modes.watchers["graded"](t)
+def complete(n: Node, g: Any, task: Task) -> None:
+    """A leaf's sum is complete in a backward that meets hooks of leaves: call its hooks, add it to its `.grad`."""
+    notes, t = n.notes, n.leaf()
+    if notes is not None:
+        g = visit(n, g, task)
+        if notes.before:
+            task.enter()
+            g = hooks.seen_before(notes, g)
+        if isinstance(g, np.ndarray) and has_hooks(notes):
+            g = g.copy()  # hooks may hold it
+    if g is not None and t is not None and t.node is not None:
+        deposit({n: g})
+    if notes is not None and notes.accumulated and t is not None:
+        task.enter()
+        hooks.accumulated(notes, t)
+    if notes is not None and notes.after:
+        task.enter()
+        hooks.seen_after(notes, [], g)
 
 
 def roots_of(
     tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool
 ) -> list[tuple[Node, Any]]:
     """Each tensor's node with its cotangent."""
+    if len(tensors) == 1 and gradients[0] is None and not create_graph:  # `loss.backward()`: straight
+        t = tensors[0]
+        if isinstance(t, Tensor) and t.node is not None:
+            one = ONES.get(t.raw.__class__)
+            if one is not None:
+                return [(t.node, one)]
     for t in tensors:
         if not isinstance(t, Tensor):
             raise TypeError(f"gradients are computed of Tensors, but got {type(t).__name__}")
@@ -178,6 +171,9 @@ def roots_of(
             raise no_graph(t, i)
         roots.append((t.node, first_cotangent(t, g, i, create_graph)))
     return roots
+
+
+ONES = {kind: kind(1) for kind in (np.float16, np.float32, np.float64)}  # a scalar's first cotangent
 
 
 def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
@@ -223,7 +219,17 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
             f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!"
         )
     if g.raw.dtype != raw.dtype:
-        g = TABLE["cast"](g, p=raw.dtype) if g.is_dual else wrap(g.raw.astype(raw.dtype))
+        if "c" in (g.raw.dtype.kind, raw.dtype.kind):
+            raise explain(
+                RuntimeError,
+                "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+                f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {t.dtype}.",
+                cure=f"convert the gradient: .to({t.dtype}).",
+            )
+        if create_graph or g.is_dual:
+            g = TABLE["cast"](g, p=(raw.dtype, g.raw.dtype))
+        else:
+            g = wrap(g.raw.astype(raw.dtype))
     if create_graph:
         return g
     return g.raw[()] if g.raw.__class__ is np.ndarray and not g.raw.ndim else g.raw

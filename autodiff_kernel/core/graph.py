@@ -23,6 +23,7 @@ written = [0]  # stamp of the newest in-place write of all
 new = object.__new__
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 
+resting: list["Node"] = []  # of leaves with hooks that do not require grad for the time being, see hooks.py
 SMALL = 64  # elements of a value that recording copies
 
 
@@ -133,6 +134,58 @@ class Node:
             notes.metadata = {}
         return notes.metadata  # type: ignore[no-any-return]
 
+    def register_prehook(self, fn: Any) -> Any:
+        """Call `fn(gradients of the outputs)`, a tuple, before each execution of this node in a backward.
+
+        What it returns, a tuple of as many Tensors (or None), takes their place; None leaves them as they are.
+
+        >>> import autodiff_kernel as torch
+        >>> x = torch.tensor(2., requires_grad=True)
+        >>> y = x * x
+        >>> handle = y.grad_fn.register_prehook(lambda gs: (gs[0] * 10,))
+        >>> y.backward(); x.grad
+        tensor(40.)
+        """
+        from .hooks import add_node_hook
+
+        return add_node_hook(self, "before", fn)
+
+    def register_hook(self, fn: Any) -> Any:
+        """Call `fn(gradients of the inputs, gradients of the outputs)` after each execution of this node.
+
+        Both are tuples, with None for an input or output without gradient.  What it returns takes the place of the
+        gradients of the inputs.
+
+        >>> import autodiff_kernel as torch
+        >>> x = torch.tensor(2., requires_grad=True)
+        >>> y = x.exp()
+        >>> handle = y.grad_fn.register_hook(lambda inputs, outputs: print(inputs, outputs))
+        >>> y.backward()
+        (tensor(7.3891),) (tensor(1.),)
+        """
+        from .hooks import add_node_hook
+
+        return add_node_hook(self, "after", fn)
+
+    def __call__(self, *gradients: Any) -> Any:
+        """Apply the node's rules by hand: from the gradients of its outputs to those of its inputs.
+
+        One Tensor or None for each output; gives one for each input (a tuple, unless there is one input only).  No
+        hooks are called and nothing is freed.  An AccumulateGrad adds to its leaf's `.grad`.
+
+        >>> import autodiff_kernel as torch
+        >>> x = torch.tensor(3., requires_grad=True)
+        >>> (x * x).grad_fn(torch.tensor(1.))
+        (tensor(3., grad_fn=<MulBackward0>), tensor(3., grad_fn=<MulBackward0>))
+        """
+        from .apply import apply
+
+        return apply(self, gradients)
+
+    def _sequence_nr(self) -> int:
+        """The stamp: nodes made later have greater ones."""
+        return self.seq if self.op is not None else 2**64 - 1
+
     def __repr__(self) -> str:
         return f"<{self.title}>"
 
@@ -143,8 +196,11 @@ class Notes:
     Most notes say little, so the fields live on the class until they are set.
     """
 
-    hooks: Any = ()  # a list of functions: gradient -> gradient or None
-    retain: Any = ()  # a list of weak references to tensors
+    hooks: Any = ()  # of the tensors that the node made: output number -> their hooks, see hooks.py
+    retain: Any = ()  # tensors that retain their gradient: (output number, weak reference)
+    before: Any = ()  # prehooks of the node
+    after: Any = ()  # hooks of the node
+    accumulated: Any = ()  # of a leaf: hooks that see its .grad
     metadata: Any = None
     event: Any = None  # what recording kept of the operation, see journal.py; of a leaf, of its tensor
     grad: Any = None

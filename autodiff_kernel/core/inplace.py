@@ -12,7 +12,11 @@ anew from the base's new node, so each of them sees the change, values and gradi
 The stamp is set before the memory is written: an interrupt in between can only refuse too much.
 """
 
+import weakref
+from collections import deque
 from collections.abc import Callable
+from itertools import chain, starmap
+from operator import setitem
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,7 @@ from . import device as devices
 from . import dtype as dtypes
 from . import graph, modes, places
 from .errors import explain
-from .graph import Node, new, tick, written
+from .graph import Node, as_edge, new, tick, written
 from .op import TABLE, Op
 from .sharing import Family, View, replay, share, version_of
 from .storage import root_of
@@ -65,11 +69,12 @@ def put(t: Tensor, y: Any) -> None:
         raw[...] = y
 
 
-def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..., Any]:
+def in_place(function: Callable[..., Any], row: Op | None = None, alike: bool = False) -> Callable[..., Any]:
     """The in-place form of a function: compute aside, then take the old value's place.
 
     Where a gradient is recorded and a rule may read the old value (it may not if `row` says so), the function gets a
-    copy of it, since the memory is about to change.
+    copy of it, since the memory is about to change.  alike: all elements get the same value, so it does not matter if
+    several of them lie in one place.
     """
     reads_input = row is None or any("a" in r for r in row.reads)
 
@@ -81,12 +86,18 @@ def in_place(function: Callable[..., Any], row: Op | None = None) -> Callable[..
         old = self
         if modes.is_grad_enabled() and tracks(self, args, kwargs):
             check_allowed(self)
-            if reads_input:
+            noted = self.family.__class__ is View and has_notes(self.node)
+            if reads_input or noted:
                 raw = self.raw
-                old = wrap(raw if isinstance(raw, generic) else raw.copy(), self.node)
+                node = view_node(self.family.base.node, self) if noted else self.node
+                old = wrap(raw if isinstance(raw, generic) or not reads_input else raw.copy(), node)
                 if modes.watch[0] is not None:
                     old.fact = modes.watchers["fact_of"](self)
-        check_overlap(self)
+        if not alike:
+            check_overlap(self)
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(x, Tensor) and x is not self:
+                check_partial_overlap(self.raw, x.raw)
         result = function(old, *args, **kwargs)
         adopt(self, result)
         if modes.watch[0] is not None:
@@ -124,6 +135,8 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
                     return general(self, other)
             elif b.__class__ is not ndarray or b.dtype is not a.dtype or b.shape != a.shape:
                 return general(self, other)
+            elif (b.base is not None or a.base is not None) and b is not a:
+                check_partial_overlap(a, b)
         elif kind is float or kind is int:
             b = other
             right = None
@@ -157,12 +170,8 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             guard(v)
         else:
             self.version = (v or 0) + 1  # stamp(), written out
-        if scalar:
-            self.raw = row.fwd(a, b)
-        else:
-            ufunc(a, b, a)
         if tracked:
-            n = self.node = new(Node)
+            n = new(Node)
             n.op, n.seq, n.left, n.right, n.notes = row, tick(), left, right, None
             n.sa = n.sy = a.shape
             n.sb = a.shape if right is not None else ()
@@ -172,6 +181,21 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
                 n.b = b
                 if b is not other:
                     n.vb = version_of(other)
+        # An interrupt comes after a call, never between two stores: it finds value and node changed, or neither.
+        if scalar:
+            y = row.fwd(a, b)
+            if tracked:
+                self.node = n
+            self.raw = y
+        elif tracked:
+            self.node = n
+            try:
+                ufunc(a, b, a)
+            except (ValueError, TypeError):  # the memory is not writable
+                self.node = left
+                raise
+        else:
+            ufunc(a, b, a)
         if watched is not None:
             watched(row, None, (self, other), self, "write")
         return self
@@ -212,22 +236,44 @@ def adopt(t: Tensor, result: Tensor) -> None:
         )
     if y.dtype is not t.raw.dtype:
         check_cast(y.dtype, t.raw.dtype)
-    put(t, y)
     n = result.node
-    if n is None and t.node is None:
+    if n is None and t.node is None or not modes.is_grad_enabled():
+        put(t, y)
         return
-    if not modes.is_grad_enabled():
-        return
+    stamp(t)
+    value = as_stored(t, y)
     if n is not None and n.op is not None:
         if getattr(n, "vy", None) is not None:
-            n.vy = version_of(t)  # the output that the rule reads is t's memory now
-            n.y = t.raw
+            n.vy = version_of(t)  # the output that the rule reads is t's memory from now on
+            n.y = value if isinstance(t.raw, generic) else t.raw
         n.seq = tick()  # made after the write
         for letter in "bc":
             if getattr(n, "v" + letter, None) is t.version and getattr(n, letter, None) is not None:
                 stamp(t)  # x.mul_(x): the other operand was this very memory, and is lost
                 break
-    rebase(t, n)
+    store(t, value, n)
+
+
+def replace(t: Tensor, y: Any, n: Node | None) -> None:
+    """Overwrite t's memory with y, which the node n has computed (None: with constants)."""
+    stamp(t)
+    store(t, as_stored(t, y), n)
+
+
+def as_stored(t: Tensor, y: Any) -> Any:
+    """The raw array y as t keeps it: a scalar in t's dtype."""
+    raw = t.raw
+    return raw.dtype.type(y) if isinstance(raw, generic) and y.__class__ is not raw.__class__ else y
+
+
+def store(t: Tensor, value: Any, n: Node | None) -> None:
+    """Write t's memory and history in one call into C, so that an interrupt finds both changed, or neither."""
+    changes = new_history(t, n)
+    raw = t.raw
+    if isinstance(raw, generic):
+        deque(starmap(setattr, [*changes, (t, "raw", value)]), 0)
+    else:
+        deque(chain(starmap(setattr, changes), starmap(setitem, [(raw, ..., value)])), 0)
 
 
 def check_cast(source: Any, target: Any) -> None:
@@ -259,6 +305,25 @@ def check_overlap(t: Tensor) -> None:
             tensor=t,
             topic="write to expanded",
         )
+
+
+def check_partial_overlap(a: Any, b: Any) -> None:
+    """Reading and writing memory that overlaps in part would depend on the order: an error, where it is easy to see."""
+    if a.__class__ is not ndarray or b.__class__ is not ndarray or a.base is None and b.base is None:
+        return
+    if not (a.flags.forc and b.flags.forc and a.size and b.size):
+        return
+    start, other = a.__array_interface__["data"][0], b.__array_interface__["data"][0]
+    if start < other + b.nbytes and other < start + a.nbytes:
+        if start != other or a.nbytes != b.nbytes or a.strides != b.strides:
+            raise explain(
+                RuntimeError,
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation.",
+                "What is read and what is written overlap in part, so the result would depend on the order of the "
+                "elements.",
+                "compute aside and assign (x[1:] = x[1:] + x[:-1]), or clone() what is read.",
+            )
 
 
 def check_allowed(t: Tensor) -> None:
@@ -346,29 +411,52 @@ def maker_of(family: View, n: Node | None) -> tuple[str, int]:
 
 # ------------------------------------------------------------------------------ new history for a base and its views
 def rebase(t: Tensor, n: Node | None) -> None:
-    """t's memory was overwritten with what node n computed (None: with constants)."""
-    keep_retained(t, n)
+    """t's memory holds already what node n has computed: give it that history."""
+    deque(starmap(setattr, new_history(t, n)), 0)
+
+
+Change = tuple[Any, str, Any]  # what to set: object, attribute, value
+
+
+def new_history(t: Tensor, n: Node | None) -> list[Change]:
+    """What changes when t's memory is overwritten with what node n computed: its node, or those of its whole family."""
+    changes: list[Change] = []
     family = t.family
-    if family.__class__ is View:
-        base = family.base
-        base.node = slices_node(base, n, family.chain, t.raw.shape)
-        refresh(base)
-    else:
-        t.node = n
+    if family.__class__ is not View:
+        move(t, n, changes)
         if family.__class__ is Family:
-            refresh(t)
+            for v in family.alive():
+                move(v, view_node(n, v), changes)
+        return changes
+    base = family.base
+    node = slices_node(base, n, family.chain, t.raw.shape)
+    move(base, node, changes)
+    for v in base.family.alive():
+        move(v, view_node(node, v), changes)
+    return changes
 
 
-def keep_retained(t: Tensor, n: Node | None) -> None:
-    """A tensor that retains its gradient goes on doing so at its new node."""
-    old = t.node
-    if old is None or old.notes is None or n is None or old is n:
+def move(t: Tensor, n: Node | None, changes: list[Change]) -> None:
+    """t gets the node n.  If it retains its gradient it goes on doing so there; its hooks stay where they are."""
+    changes.append((t, "node", n))
+    old, _ = as_edge(t.node)
+    to, number = as_edge(n)
+    if old is None or old.notes is None or to is None or old is to:
         return
-    mine = [r for r in old.notes.retain if r() is t]
-    if mine:
-        old.notes.retain = [r for r in old.notes.retain if r() is not t]
-        notes = graph.take_notes(n)
-        notes.retain = [*notes.retain, *mine]
+    if any(r() is t for _, r in old.notes.retain):
+        notes = graph.take_notes(to)
+        changes.append((old.notes, "retain", [(k, r) for k, r in old.notes.retain if r() is not t]))
+        changes.append((notes, "retain", [*notes.retain, (number, weakref.ref(t))]))
+
+
+def has_notes(n: Node | None) -> bool:
+    """Do hooks hang on this node?"""
+    n, _ = as_edge(n)
+    return (
+        n is not None
+        and n.notes is not None
+        and bool(n.notes.hooks or n.notes.retain or n.notes.before or n.notes.after)
+    )
 
 
 def slices_node(base: Tensor, part: Node | None, chain: Any, part_shape: tuple[int, ...]) -> Node | None:
@@ -383,23 +471,17 @@ def slices_node(base: Tensor, part: Node | None, chain: Any, part_shape: tuple[i
     return n
 
 
-def refresh(base: Tensor) -> None:
-    """Make every live view of the base anew from the base's present node."""
-    for v in base.family.alive():
-        v.node = view_node(base, v.family)
-
-
-def view_node(base: Tensor, family: View) -> Node | None:
-    """The node of a view, made anew by replaying its chain of operations on the base."""
-    if base.node is None:
+def view_node(node: Node | None, v: Tensor) -> Node | None:
+    """The node of a view of a base that has this node now, made by replaying the view's chain of operations."""
+    if node is None:
         return None
-    node: Node = base.node
+    family = v.family
+    raw = family.base.raw
     if family.made != "grad":
         n = new(Node)
-        n.op, n.seq, n.notes, n.left, n.p, n.sa = stale, tick(), None, node, family, base.raw.shape
-        n.sy = base.raw.shape
+        n.op, n.seq, n.notes, n.left, n.p, n.sa = stale, tick(), None, node, family, raw.shape
+        n.sy = v.raw.shape
         return n
-    raw = base.raw
     last = len(family.chain) - 1
     for i, (op, p) in enumerate(family.chain):
         n = new(Node)

@@ -22,10 +22,21 @@ watch: list[Any] = [None]  # what operations are shown to, see journal.py: `watc
 special = [False]  # either of the two
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
 _lock = threading.Lock()
-_departures = 0  # how many threads differ from "gradients on"
+_off: set[int] = set()  # the threads that have gradients off
+_departures = 0  # how many others must be asked
 _choices = 0  # how many `recording()` blocks are open, on all threads
 _keep_everywhere = False
 _provenance = False
+
+
+class _Gone:
+    """Lies among a thread's modes, and dies with the thread."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+
+    def __del__(self, forget: Any = _off.discard) -> None:
+        forget(self.thread)
 
 
 class _Thread(threading.local):
@@ -33,6 +44,9 @@ class _Thread(threading.local):
     inference = False
     keep: bool | None = None  # None: as the whole process does
     off_at: Any = None  # the user's instruction that switched gradients off, if recording was on then
+
+    def __init__(self) -> None:
+        self.gone = _Gone()
 
 
 _thread = _Thread()
@@ -44,7 +58,7 @@ def _set_flags(departures: int = 0, choices: int = 0) -> None:
     with _lock:
         _departures += departures
         _choices += choices
-        departed[0] = _departures > 0
+        departed[0] = not not _off or _departures > 0
         if _choices:
             watch[0] = watchers["asking"]
         elif _keep_everywhere:
@@ -65,10 +79,32 @@ def is_grad_enabled() -> bool:
 
 
 def put_grad(flag: bool) -> None:
-    """Switch the recording of graphs on this thread."""
-    if flag != _thread.grad:
-        _thread.grad = flag
-        _set_flags(departures=-1 if flag else 1)
+    """Switch the recording of graphs on this thread.
+
+    An interrupt comes after a call, never between two stores: wherever it comes here, the flags of the process are set
+    if a thread has gradients off.
+    """
+    me = threading.get_ident()
+    if flag:
+        _thread.grad = True
+        _off.discard(me)
+        departed[0] = not not _off or _departures > 0
+        special[0] = departed[0] or watch[0] is not None
+    else:
+        departed[0] = special[0] = True
+        _thread.grad = False
+        _off.add(me)
+
+
+def state() -> dict[str, Any]:
+    """This thread's modes, for another thread that works in its place."""
+    return {name: value for name, value in _thread.__dict__.items() if name != "gone"}
+
+
+def put_state(modes: dict[str, Any]) -> None:
+    """Take over another thread's modes."""
+    put_grad(modes.get("grad", True))
+    _thread.__dict__.update(modes)
 
 
 def depart(step: int) -> None:

@@ -2,7 +2,7 @@
 comes from their `unpack`.
 
 The walk's hot path knows nothing of this: a node whose values were packed has notes, and those send it the general
-way (see `_pairs` in walk.py).  Nobody guards a packed value against in-place writes: what became of it only the hooks
+way (see `gradients` in walk.py).  Nobody guards a packed value against in-place writes: what became of it only the hooks
 know.
 """
 
@@ -17,7 +17,6 @@ from .errors import explain
 from .failures import shape_clash
 from .graph import Node, take_notes
 from .meeting import NUMBERS
-from .running import calling
 from .saved import Saved
 from .tensor import Tensor, wrap
 
@@ -148,16 +147,14 @@ def given(x: Any, raw: Any) -> Tensor:
     return x if isinstance(x, Tensor) and x.raw.dtype == raw.dtype else wrap(raw)
 
 
-def unpacked(n: Node, task: int, restricted: bool, create_graph: bool) -> Any:
+def unpacked(n: Node) -> Any:
     """A stand-in for n with the raw values that its rules read, fetched from the hooks."""
     s = Saved()
     for name in ("p", "sa", "sb", "sc", "sx", "sy", "a", "b", "c"):
         if hasattr(n, name):
             setattr(s, name, getattr(n, name))
-    with calling(task, restricted, create_graph):
-        for letter, held in n.notes.packed.items():  # type: ignore[union-attr]
-            raws = [opened(h) for h in held] if isinstance(held, list) else opened(held)
-            setattr(s, letter, raws)
+    for letter, held in n.notes.packed.items():  # type: ignore[union-attr]
+        setattr(s, letter, [opened(h) for h in held] if isinstance(held, list) else opened(held))
     return s
 
 

@@ -14,14 +14,14 @@ rest.
 from collections.abc import Sequence
 from typing import Any
 
-from . import dual, modes
+from . import dual
+from .collect import collect
 from .dual import Dual, level_of, split
 from .errors import explain
-from .graph import Node, edges_of
+from .graph import Node, as_edge, edges_of
 from .levels import is_vmap
 from .op import TABLE
 from .tensor import Tensor, wrap
-from .walk import visit, walk
 from .wrappers import Batched, batched, everywhere, grounds, rebatch, samples, unbatch
 
 
@@ -110,25 +110,14 @@ def pull_dual(k: int, ys: list[Any], xs: Sequence[Any], vs: list[Any], record: b
 def pull_plain(ys: list[Any], xs: Sequence[Any], vs: list[Any], record: bool) -> list[Any]:
     """One walk; with arrays where the cotangents are plain and no graph is wanted."""
     roots = [(y.node, fit(v, y)) for y, v in zip(ys, vs) if y.node is not None]
-    wanted: dict[Node, Any] = {x.node: None for x in xs}
-    sums: dict[Node, Any] = {}
-    if roots and not record and not any(v.is_dual for _, v in roots):
-        sums = walk([(n, as_raw(v)) for n, v in roots], True, False, wanted)
-    elif roots:
-        before = modes.is_grad_enabled()
-        modes.put_grad(record)
-        try:
-            sums = walk(roots, True, True, wanted)
-        finally:
-            modes.put_grad(before)
-    out = []
-    for x in xs:
-        n = x.node
-        g = sums.get(n) if n.op is None else wanted[n]
-        if g is not None and n.op is None and n.notes is not None:
-            g = visit(n, g)
-        out.append(zeros_like(x) if g is None else g if isinstance(g, Tensor) else wrap(g))
-    return out
+    if not roots:
+        return [zeros_like(x) for x in xs]
+    edges = [as_edge(x.node) for x in xs]
+    if record or any(v.is_dual for _, v in roots):
+        gs = collect(roots, edges, True, True, record)
+    else:
+        gs = collect([(n, as_raw(v)) for n, v in roots], edges, True, False)
+    return [zeros_like(x) if g is None else g if isinstance(g, Tensor) else wrap(g) for x, g in zip(xs, gs)]
 
 
 def fit(v: Any, y: Any) -> Any:

@@ -51,7 +51,7 @@ def fetch(n: Node, name: str) -> Any:
             raise modified(n, letter, i, version)
     source: Any = n
     if n.notes is not None and n.notes.packed is not None and letter in n.notes.packed:
-        source = unpacked(n, 0, False, False)
+        source = unpacked(n)
     value = getattr(source, letter, None)
     if letter == "x":
         return None if value is None else tuple([shown(n, i, v, n.edges[i]) for i, v in enumerate(value)])

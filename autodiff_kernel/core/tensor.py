@@ -14,7 +14,7 @@ from . import dtype as dtypes
 from . import modes
 from .errors import explain
 from .formats import lies_in
-from .graph import Node, as_edge, leaf_node, new, shown, take_notes
+from .graph import Node, as_edge, leaf_node, new, resting, shown, take_notes
 from .shape import Size
 from .sharing import Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
@@ -231,6 +231,10 @@ class Tensor:
                     tensor=self,
                     topic="flag of a result",
                 )
+            if self.node is not None and self.node.notes is not None:
+                from .hooks import rest
+
+                rest(self.node)
             self.node = None
             return self
         if self.raw.dtype.kind not in "fc":
@@ -242,7 +246,13 @@ class Tensor:
                 tensor=self,
                 topic="whole numbers asked",
             )
-        self.node = leaf_node(self)
+        self.node = None
+        if resting:
+            from .hooks import wake
+
+            self.node = wake(self)
+        if self.node is None:
+            self.node = leaf_node(self)
         if self._grad_or_none() is None:
             self._grad = None
         return self
@@ -314,7 +324,7 @@ class Tensor:
 
     def retain_grad(self) -> None:
         """Keep this non-leaf's gradient in `.grad` when backward passes."""
-        n = self.node
+        n, number = as_edge(self.node)
         if n is None:
             raise explain(
                 RuntimeError,
@@ -326,32 +336,13 @@ class Tensor:
             )
         if n.op is not None and not self.retains_grad:
             notes = take_notes(n)
-            notes.retain = [*notes.retain, weakref.ref(self)]
+            notes.retain = [*notes.retain, (number, weakref.ref(self))]
 
     @property
     def retains_grad(self) -> bool:
-        n = self.node
-        if n is None or n.op is None or n.notes is None:
-            return False
-        return any(r() is self for r in n.notes.retain)
-
-    def register_hook(self, hook: Any) -> Any:
-        """Call `hook(gradient)` when this tensor's gradient is complete; what it returns replaces the gradient."""
-        from .hooks import add_hook
-
-        if self.node is None:
-            raise explain(
-                RuntimeError,
-                "cannot register a hook on a tensor that doesn't require gradient",
-                "No gradient comes here: nothing was recorded for this tensor.",
-                "compute it from a tensor that requires grad, outside of no_grad().",
-                tensor=self,
-                topic="input without grad",
-            )
-        notes = take_notes(self.node)
-        if not notes.hooks:
-            notes.hooks = []
-        return add_hook(notes.hooks, hook)
+        """Whether this is a result whose gradient stays in `.grad`."""
+        n, _ = as_edge(self.node)
+        return n is not None and n.notes is not None and any(r() is self for _, r in n.notes.retain)
 
     def backward(
         self,
@@ -560,6 +551,10 @@ class Tensor:
         return twin
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.node is not None and self.node.notes is not None:
+            from .hooks import warn_if_has_hooks
+
+            warn_if_has_hooks(self)
         return rebuild, (type(self), devices.to_numpy(self.raw), str(self.device), self.requires_grad)
 
 
@@ -603,26 +598,3 @@ def type_name(raw: Any) -> str:
     where = "torch.cuda." if devices.device_of(raw).type == "cuda" else "torch."
     name = dtypes.of(raw.dtype).name
     return f"{where}{_KINDS.get(name, name)}Tensor"
-
-
-def add_grad(t: Tensor, g: Any) -> None:
-    """Add g (a raw array that is nobody else's, or a Tensor) to t's gradient, in place as PyTorch does."""
-    have = t._grad_or_none()
-    if isinstance(g, Tensor):
-        t._grad = g if have is None else have + g  # type: ignore[operator]
-    elif have is None:
-        t._grad = wrap(g)
-    elif have.node is not None:
-        t._grad = have + wrap(g)
-    else:
-        raw = have.raw
-        if have.version is not None:
-            from .inplace import stamp
-
-            stamp(have)
-        if raw.__class__ is ndarray and raw.dtype is g.dtype:
-            np.add(raw, g, out=raw)
-        elif raw.ndim and not isinstance(raw, generic):
-            raw += g
-        else:
-            have.raw = raw + g

@@ -10,7 +10,7 @@ from .. import device as devices
 from .. import modes, storage
 from ..api import FUNCTIONS, attach, check_tensor, public
 from ..graph import new
-from ..inplace import check_allowed, keep_retained, stamp
+from ..inplace import check_allowed, move, stamp
 from ..op import Op
 from ..sharing import View, family_of, share
 from ..single import viewing
@@ -272,10 +272,12 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
     out = op(old, p=p)
     x.version = out.version
     stamp(x)
-    x.raw = out.raw
+    changes: list[Any] = []
     if out.node is not None:
-        keep_retained(x, out.node)
-        x.node = out.node
+        move(x, out.node, changes)
+    for owner, name, value in changes:
+        setattr(owner, name, value)
+    x.raw = out.raw
     x.family = None
     if family.__class__ is View or live:
         x.family = out.family

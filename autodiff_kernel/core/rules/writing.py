@@ -13,7 +13,7 @@ from .. import dtype as dtypes
 from .. import modes
 from ..api import FUNCTIONS, attach, check_tensor
 from ..errors import explain
-from ..inplace import check_allowed, check_overlap, in_place, put, rebase, stamp
+from ..inplace import check_allowed, check_overlap, check_partial_overlap, in_place, put, replace, stamp
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
 from ..tensor import Tensor
@@ -154,8 +154,7 @@ def overwrite_part(view: Tensor, value: Any) -> None:
         if value.raw.shape != view.raw.shape:
             value = TABLE["expand"](value, p=view.raw.shape)
         raw, node = value.raw, value.node
-    put(view, raw)
-    rebase(view, node)
+    replace(view, raw, node)
 
 
 def copied(input: Tensor, value: Any) -> Tensor:
@@ -188,22 +187,6 @@ def check_sizes(target: tuple[int, ...], source: tuple[int, ...]) -> None:
                 f"The expanded size of the tensor ({target[lead + i]}) must match the existing size ({n}) at "
                 f"non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  Tensor sizes: {list(source)}",
                 f"A value of shape {list(source)} does not broadcast to a place of shape {list(target)}.",
-            )
-
-
-def check_partial_overlap(a: Any, b: Any) -> None:
-    """Reading and writing memory that overlaps in part would depend on the order: an error, where it is easy to see."""
-    if a.__class__ is not ndarray or b.__class__ is not ndarray or a.base is None and b.base is None:
-        return
-    if not (a.flags.forc and b.flags.forc and a.size and b.size):
-        return
-    start, other = a.__array_interface__["data"][0], b.__array_interface__["data"][0]
-    if start < other + b.nbytes and other < start + a.nbytes:
-        if start != other or a.nbytes != b.nbytes or a.strides != b.strides:
-            raise explain(
-                RuntimeError,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation.",
             )
 
 
@@ -290,7 +273,10 @@ def _attach() -> None:
     filled.__name__, zeroed.__name__ = "fill", "zero"
     attach("copy_", copy_)
     FUNCTIONS["fill"] = filled
-    for name, form in {"fill_": in_place(filled, fill_row), "zero_": in_place(zeroed, zero)}.items():
+    for name, form in {
+        "fill_": in_place(filled, fill_row, True),
+        "zero_": in_place(zeroed, zero, True),
+    }.items():
         attach(name, form)
         FUNCTIONS[name] = form
 
