@@ -15,7 +15,7 @@ import numpy as np
 from numpy import generic, ndarray
 
 from . import gpu_memory
-from .errors import explain
+from .errors import Explanation
 from .transfers import Transfer as Transfer
 from .transfers import count_transfer
 from .transfers import transfer_count as transfer_count
@@ -266,13 +266,13 @@ def cuda_module() -> Any:
     """
     gpus = _found()
     if not gpus.number:
-        raise explain(
-            gpus.error,
-            _missing(),
-            "This machine has no GPU that could be used, so there is no memory to copy the tensor to.",
-            "ask first: device = 'cuda' if torch.cuda.is_available() else 'cpu'; or torch.cuda.simulate(1).",
+        error = gpus.error(_missing())
+        error.explanation = Explanation(  # type: ignore[attr-defined]
+            "This machine has no GPU that could be used.",
+            cure="ask first: device = 'cuda' if torch.cuda.is_available() else 'cpu'; or torch.cuda.simulate(1).",
             topic="no GPU",
         )
+        raise error
     return gpus.module
 
 
