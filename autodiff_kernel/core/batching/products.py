@@ -136,8 +136,8 @@ def linear(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any
         for n in shape[:-1]:
             many *= n
         lines = reshaped(x, (size, many, shape[-1]) if in_x else (many, shape[-1]))
-        y = TABLE["matmul"](lines, TABLE["transpose"](w, p=(1, 2)), p=FOLDED)
-        y = reshaped(y, (size, *shape[:-1], w.raw.shape[1]))
+        columns = TABLE["matmul"](w, TABLE["transpose"](lines, p=(-2, -1)), p=FOLDED)
+        y = reshaped(TABLE["transpose"](columns, p=(1, 2)), (size, *shape[:-1], w.raw.shape[1]))
     if bias is None:
         return y
     first, second = aligned([y, bias], [in_x or in_w, in_b])
