@@ -5,6 +5,9 @@ while the code ran: the kernel switches it on, elsewhere `explain.watch()` does.
 """
 
 from .answer import Answer, Line
+from .dtypes import dtypes
+from .memory import Holding, Memory, memory
+from .shapes import shapes
 from .why import answers, watch, why
 
-__all__ = ["Answer", "Line", "answers", "watch", "why"]
+__all__ = ["Answer", "Holding", "Line", "Memory", "answers", "dtypes", "memory", "shapes", "watch", "why"]

@@ -13,7 +13,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .history import fact
 from .related import ancestors, tensors_of
-from .words import Names, atom, dtype, expression, label, name_of_tensor, operation
+from .words import Names, atom, dtype, expression, label, name_of_tensor, names_of_caller, operation
 
 LONGEST = 40  # steps that `dtypes` shows
 
@@ -21,8 +21,8 @@ LONGEST = 40  # steps that `dtypes` shows
 def dtypes(x: Tensor, namespace: Names = None) -> Answer:
     """Where the dtype changed on the way to x, line by line, oldest first, as far as it was recorded.
 
-    x: a tensor.  namespace: the user's names, for the texts.  Returns an Answer whose trail has the lines that made a
-    tensor or gave another dtype than their inputs have.
+    x: a tensor.  namespace: the user's names, for the texts; the caller's by default.  Returns an Answer whose trail has
+    the lines that made a tensor or gave another dtype than their inputs have.
 
     >>> import autodiff_kernel as torch
     >>> from autodiff_kernel import explain
@@ -30,11 +30,12 @@ def dtypes(x: Tensor, namespace: Names = None) -> Answer:
     >>> n = torch.tensor([1, 2])
     >>> half = n / 2
     >>> explain.watch(False)
-    >>> for step in explain.dtypes(half, {"n": n, "half": half}).trail:
+    >>> for step in explain.dtypes(half).trail:
     ...     print(step)
     torch.tensor([1, 2]): int64
     n / 2: int64 -> float32
     """
+    namespace = names_of_caller() if namespace is None else namespace
     name = name_of_tensor(x, namespace) or "it"
     events = [
         e for e in ancestors(x) if e.kind in ("operation", "write", "made") and isinstance(e.dtype, np.dtype)

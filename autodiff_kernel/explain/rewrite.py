@@ -64,7 +64,7 @@ class Source:
         found = [
             n
             for n in ast.walk(self.tree)
-            if (getattr(n, "col_offset", None), getattr(n, "end_col_offset", None)) == wanted
+            if isinstance(n, ast.expr) and (n.col_offset, n.end_col_offset) == wanted
         ]
         return found[0] if found else None
 

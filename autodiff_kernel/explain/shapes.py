@@ -15,7 +15,7 @@ from .answer import LESSONS, Answer, lines
 from .causes import INFIX
 from .history import fact
 from .related import ancestors, around, operations, tensors_of, uses_of
-from .words import Names, atom, expression, label, name_of_tensor, operation, shape
+from .words import Names, atom, expression, label, name_of_tensor, names_of_caller, operation, shape
 
 Shape = tuple[int, ...]
 FOLDS = ("sum", "mean", "nansum", "prod", "amax", "amin", "max_dim", "min_dim", "argmax", "argmin", "std", "var", "any",
@@ -27,8 +27,8 @@ LONGEST = 40  # steps that `shapes` shows
 def shapes(x: Tensor, namespace: Names = None) -> Answer:
     """The shapes on the way to x, line by line, oldest first, as far as they were recorded.
 
-    x: a tensor.  namespace: the user's names, for the texts.  Returns an Answer whose trail has a line for each
-    operation that led to x.
+    x: a tensor.  namespace: the user's names, for the texts; the caller's by default.  Returns an Answer whose trail has
+    a line for each operation that led to x.
 
     >>> import autodiff_kernel as torch
     >>> from autodiff_kernel import explain
@@ -36,11 +36,13 @@ def shapes(x: Tensor, namespace: Names = None) -> Answer:
     >>> x = torch.ones(2, 3)
     >>> s = x.t().sum(dim=0)
     >>> explain.watch(False)
-    >>> for step in explain.shapes(s, {"x": x, "s": s}).trail:
+    >>> for step in explain.shapes(s).trail:
     ...     print(step)
+    torch.ones(2, 3): [2, 3]
     x.t(): [2, 3] -> [3, 2]
     x.t().sum(dim=0): [3, 2] -> [2]
     """
+    namespace = names_of_caller() if namespace is None else namespace
     events = [
         e for e in ancestors(x) if e.kind in ("operation", "write", "made") and isinstance(e.shape, tuple)
     ]

@@ -1,35 +1,53 @@
 """`why(x)`: ask every diagnosis that knows something about x, and give the answer that matters most."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from autodiff_kernel.core import modes
 
-from . import dtypes, kinks, numbers, precision, shapes, whole_numbers
 from .answer import Answer
+from .discarded import thrown_away
+from .dtypes import changed_dtype
+from .kinks import kinks
+from .lists import aliased_list
+from .memory import growing
+from .numbers import nonfinite
+from .precision import no_effect, underflow
+from .shapes import batch_squeezed, both_enlarged, folded_dim, mixed_batch
+from .unseen import changed_unseen
+from .whole_numbers import cut_off, divided, wrapped
+from .words import names_of_caller
+from .writes import last_write, shared_memory, view_written
 
 Diagnosis = Callable[[Any, Mapping[str, Any] | None], Iterator[Answer]]
 
 # In order of weight: what makes a result wrong comes before what is merely good to know.
 DIAGNOSES: list[Diagnosis] = [
-    numbers.nonfinite,
-    whole_numbers.wrapped,
-    shapes.both_enlarged,
-    shapes.mixed_batch,
-    shapes.batch_squeezed,
-    precision.underflow,
-    precision.no_effect,
-    whole_numbers.cut_off,
-    kinks.kinks,
-    whole_numbers.divided,
-    dtypes.changed_dtype,
-    shapes.folded_dim,
+    nonfinite,
+    changed_unseen,
+    wrapped,
+    both_enlarged,
+    mixed_batch,
+    batch_squeezed,
+    aliased_list,
+    shared_memory,
+    thrown_away,
+    growing,
+    underflow,
+    no_effect,
+    cut_off,
+    kinks,
+    divided,
+    changed_dtype,
+    folded_dim,
+    view_written,
+    last_write,
 ]
 
 
 def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
-    """Everything that is known about x, the most important first."""
+    """Everything that is known about x, the most important first; see `why`."""
+    namespace = names_of_caller() if namespace is None else namespace
     found: list[Answer] = []
     with modes.recording(False):
         for diagnosis in DIAGNOSES:
@@ -44,10 +62,7 @@ def why(x: Any, namespace: Mapping[str, Any] | None = None) -> Answer:
     namespace: the user's names, for the texts; the caller's by default.
     Returns: the most important Answer (`answers` gives all).  Nothing is changed by asking.
     """
-    if namespace is None:
-        frame = sys._getframe(1)
-        namespace = {**frame.f_globals, **frame.f_locals}
-    found = answers(x, namespace)
+    found = answers(x, names_of_caller() if namespace is None else namespace)
     return found[0] if found else Answer("nothing", _nothing(x))
 
 

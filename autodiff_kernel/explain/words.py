@@ -2,6 +2,8 @@
 
 import ast
 import dis
+import sys
+from bisect import bisect_right
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -20,16 +22,28 @@ from .names import Names, expression, stored_as
 _METHODS = {"cast": "to", "reshape": "reshape", "getitem": "indexing", "setitem": "indexed assignment"}
 
 
+def names_of_caller() -> dict[str, Any]:
+    """The names of whoever called the function that asks."""
+    frame = sys._getframe(2)
+    return {**frame.f_globals, **frame.f_locals}
+
+
 def is_thrown_away(place: Place | None) -> bool:
     """Is the value of the instruction at `place` dropped, as of an expression that stands alone on a line?"""
-    return place is not None and _followers(place.code).get(place.instruction) == "POP_TOP"
+    if place is None:
+        return False
+    offsets, kinds = _instructions(place.code)
+    after = bisect_right(
+        offsets, place.instruction
+    )  # (the recorded one may point into its own cache entries)
+    return after < len(kinds) and kinds[after] == "POP_TOP"
 
 
 @lru_cache(256)
-def _followers(code: CodeType) -> dict[int, str]:
-    """Of each instruction: the kind of the one that takes its value."""
+def _instructions(code: CodeType) -> tuple[list[int], list[str]]:
+    """Where the instructions begin, and their kinds."""
     steps = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "NOP", "EXTENDED_ARG")]
-    return {step.offset: after.opname for step, after in zip(steps, steps[1:])}
+    return [i.offset for i in steps], [i.opname for i in steps]
 
 
 def label(e: Event, names: Names, longest: int = 40) -> str:
@@ -138,7 +152,7 @@ def size(count: float) -> str:
     """Bytes, in the unit that leaves a short number.
 
     >>> size(64), size(2048), size(3_500_000)
-    ('64 bytes', '2 KiB', '3.3 MiB')
+    ('64 bytes', '2 KiB', '3.34 MiB')
     """
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
@@ -147,5 +161,6 @@ def size(count: float) -> str:
     raise AssertionError
 
 
-__all__ = ["Names", "atom", "dtype", "expression", "is_thrown_away", "label", "name_of_tensor", "number", "operation",
+__all__ = ["Names", "atom", "dtype", "expression", "is_thrown_away", "label", "name_of_tensor",
+           "names_of_caller", "number", "operation",
            "owner_of", "shape", "size", "stored_as", "times"]  # fmt: skip

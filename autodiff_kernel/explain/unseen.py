@@ -1,0 +1,180 @@
+"""A value that an operation saved for backward was changed where backward cannot see it: the gradient is wrong."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autodiff_kernel.core import journal
+from autodiff_kernel.core.graph import Passed
+from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.op import Op
+from autodiff_kernel.core.tensor import Tensor
+
+from . import rewrite
+from .aliases import lineage, overlap
+from .answer import LESSONS, Answer, lines
+from .history import before, fact
+from .related import around, operations
+from .values import Backwards, Values, at, rule
+from .words import Names, atom, expression, label, number, operation
+from .writes import changed_outside
+
+LESSON = LESSONS["in-place"]
+
+
+def changed_unseen(x: Any, names: Names) -> Iterator[Answer]:
+    """A value that an operation saved for backward was changed through .data or NumPy: the gradient is wrong."""
+    if not isinstance(x, Tensor):
+        return
+    values = Values()
+    position = {id(e): i for i, e in enumerate(list(journal.LOG))}
+    told: set[tuple[int, int]] = set()
+    for e in operations(_concerning(x, names)):
+        for saved, role in _saved_by(e):
+            writes = list(_unseen_writes(e, saved, position))
+            for w in writes:
+                key = id(e.spot[0]) ^ e.spot[1], id(w.spot[0]) ^ w.spot[1]
+                if key not in told and _does_harm(e, w, values, position):
+                    told.add(key)
+                    yield _unseen(e, saved, role, w, values, names)
+            if not writes:
+                yield from _unseen_by_numpy(e, saved, role, values, names)
+
+
+def _concerning(x: Tensor, names: Names) -> list[Event]:
+    """The events around x; of a gradient, those around the tensor whose it is."""
+    e = fact(x)
+    if e is not None and e.kind == "made" and e.op in ("grad", "autograd.grad") and e.inputs:
+        held = e.inputs[0].tensor()
+        return around(held) if held is not None else []
+    return around(x)
+
+
+def _saved_by(e: Event) -> Iterator[tuple[Event, str]]:
+    """What the node of an operation kept for backward: the event of the value, and what it is to the operation."""
+    op = e.op
+    if not e.tracked or op.outputs:
+        return
+    inputs = [x if x.__class__ is Event else None for x in e.inputs]
+    if op.each is not None:
+        if "x" in op.reads[0]:
+            yield from ((x, "its input") for x in inputs if x is not None)
+        if "y" in op.reads[0]:
+            yield e, "its result"
+        return
+    bits = sum(1 << i for i, x in enumerate(inputs[:3]) if x is not None and x.tracked)
+    *keep, keep_y = op.keeps[bits]
+    for x, kept in zip(inputs, keep):
+        if kept and x is not None:
+            yield x, "its input"
+    if keep_y:
+        yield e, "its result"
+
+
+def _unseen_writes(e: Event, saved: Event, position: dict[int, int]) -> Iterator[Event]:
+    """Writes after e to the memory of the saved value that went through .data."""
+    start = position.get(id(e), -1)
+    home = lineage(saved)
+    for w in list(journal.LOG)[start + 1 :]:
+        if w.kind != "write" or w.op == "data" or w is e:
+            continue
+        way = lineage(w)
+        if way.root.result is home.root.result and way.unseen != home.unseen:
+            a, b = w.tensor(), saved.tensor()
+            if a is None or b is None or overlap(a.raw, b.raw):
+                yield w
+
+
+def _does_harm(e: Event, w: Event, values: Values, position: dict[int, int]) -> bool:
+    """Was (or will be) the saved value read after the write?  Where the walk is recorded, did it give another gradient?"""
+    steps = [s for s in Backwards(values).steps if s.event is e]
+    verdicts = [v for v in (_is_wrong(s, values) for s in steps) if v is not None]
+    if verdicts:
+        return any(verdicts)
+    when = position.get(id(w), -1)
+    walks = [position[id(b)] for b in list(journal.LOG) if b.kind == "backward" and _walks(b, e)]
+    return not walks or max(walks) > when
+
+
+def _walks(b: Event, e: Event) -> bool:
+    return any(x is e for root in b.inputs if root.__class__ is Event for x in before(root))
+
+
+def _is_wrong(s: Passed, values: Values) -> bool | None:
+    """Does the recorded value of what was saved give another gradient than the walk got?"""
+    right = right_gradient(s, values)
+    if right is None or s.gradient is None or right.shape != np.shape(s.gradient):
+        return None
+    return not np.allclose(right, s.gradient, rtol=1e-3, atol=1e-6, equal_nan=True)
+
+
+def right_gradient(s: Passed, values: Values) -> Any:
+    """What the rule gives for the values at the time of the operation."""
+    if s.cotangent is None or not isinstance(s.event.op, Op):
+        return None
+    xs, y = values.inputs(s.event), s.event.value
+    if xs is None or y is None:
+        return None
+    return rule(s.event, s.number, np.asarray(s.cotangent), xs, np.asarray(y))
+
+
+def _unseen(e: Event, saved: Event, role: str, w: Event, values: Values, names: Names) -> Answer:
+    writer = w.place.text if w.place is not None else operation(w)
+    told = (
+        f"{writer} changed that memory through .data, which keeps no count of writes: backward cannot notice"
+    )
+    return Answer(
+        "saved value changed unseen", f"{_verdict(e, values)}: {_saving(e, saved, role, names)}, and {told}.",
+        lines(("saved in", e), ("changed in", w)), f"{_on_a_copy(w, names)}  # change a copy", LESSON,
+        about=tuple(t for t in (e.tensor(),) if t is not None),
+    )  # fmt: skip
+
+
+def _saving(e: Event, saved: Event, role: str, names: Names) -> str:
+    kept = role if role == "its result" else f"{role} {label(saved, names)}"
+    return f"{expression(e.place) or operation(e)} saved {kept} for backward"
+
+
+def _verdict(e: Event, values: Values) -> str:
+    """How wrong the gradient is."""
+    step = next((s for s in Backwards(values).steps if s.event is e and _is_wrong(s, values)), None)
+    if step is None:
+        return "The gradient will be silently wrong"
+    right, got = right_gradient(step, values), np.asarray(step.gradient)
+    i = tuple(int(k) for k in np.argwhere(~np.isclose(right, got, equal_nan=True))[0]) if got.ndim else ()
+    back = f"backward of {expression(e.place) or operation(e)}"
+    return (
+        f"The gradient is silently wrong ({back} gave {number(at(got, i))}, right is {number(at(right, i))})"
+    )
+
+
+def _unseen_by_numpy(e: Event, saved: Event, role: str, values: Values, names: Names) -> Iterator[Answer]:
+    """The same through the memory that a NumPy array shares."""
+    t = saved.tensor()
+    if t is None or fact(t) is None:
+        return
+    walked = [
+        v for v in (_is_wrong(s, values) for s in Backwards(values).steps if s.event is e) if v is not None
+    ]
+    if walked and not any(walked):
+        return
+    for answer in changed_outside(t, saved, names):
+        if not walked and any(b.kind == "backward" and _walks(b, e) for b in list(journal.LOG)):
+            return
+        yield Answer(
+            "saved value changed unseen",
+            f"{_verdict(e, values)}: {_saving(e, saved, role, names)}, and then {answer.finding}",
+            (*lines(("saved in", e)), *answer.lines), answer.fix, LESSON, about=answer.about,
+        )  # fmt: skip
+
+
+def _on_a_copy(w: Event, names: Names) -> str:
+    """The writing line with a copy in place of `.data`."""
+    way = lineage(w)
+    inner = next((s for s in way.steps if s.op == "data"), None)
+    owner = label(inner.inputs[0], names) if inner is not None else label(w, names)
+    plain = rewrite.without(w.place, "data")
+    if plain and inner is not None and plain != (w.place.text if w.place is not None else ""):
+        return f"{owner} = {atom(owner)}.clone(); {plain}"
+    return f"{atom(owner)}.detach().clone()"
