@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from .batched import newest
 from .errors import explain
 from .hot import binary, unary
-from .inplace import adopt, check_cast, check_overlap, in_place
+from .inplace import adopt, check_cast, check_overlap, check_partial_overlap, in_place
 from .op import Op
 from .tensor import Tensor
 
@@ -75,8 +75,11 @@ def check_tensor(function: str, x: Any, argument: str = "input", position: int =
         )
 
 
-def into(out: Any, result: Any) -> Any:
-    """Put a result into `out=`, which takes its shape, and return it."""
+def into(out: Any, result: Any, *inputs: Any) -> Any:
+    """Put a result into `out=`, which takes its shape, and return it.
+
+    inputs: what it was computed from element by element, which must not overlap with `out` in part.
+    """
     if out is None:
         return result
     if result.is_dual or out.is_dual:
@@ -104,6 +107,9 @@ def into(out: Any, result: Any) -> Any:
                 topic="out with grad",
             )
         check_overlap(out)
+        for x in inputs:
+            if isinstance(x, Tensor):
+                check_partial_overlap(out.raw, x.raw)
         adopt(out, result)
     return out
 
@@ -116,7 +122,7 @@ def unary_names(op: Op, *names: str, example: str = "", inplace: bool = True) ->
     def function(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             check_tensor(first, input)
-        return method(input) if out is None else into(out, method(input))
+        return method(input) if out is None else into(out, method(input), input)
 
     document(function, first, op, f"{first}(input) -> Tensor", example)
     document(method, first, op, f"x.{first}() -> Tensor", example)
@@ -145,8 +151,8 @@ def binary_names(op: Op, *names: str, example: str = "", inplace: bool = True, f
         if not isinstance(input, Tensor):
             if not isinstance(other, Tensor) or not isinstance(input, (int, float, complex)):
                 check_tensor(first, input)
-            return into(out, op(input, other))
-        return method(input, other) if out is None else into(out, method(input, other))
+            return into(out, op(input, other), other)
+        return method(input, other) if out is None else into(out, method(input, other), input, other)
 
     document(function, first, op, f"{first}(input, other) -> Tensor", example)
     document(method, first, op, f"x.{first}(other) -> Tensor", example)

@@ -99,7 +99,8 @@ class Node:
     def name(self) -> str:
         """PyTorch's name of the node: 'MulBackward0', or 'torch::autograd::AccumulateGrad' for a leaf's."""
         title = self.title
-        return title if "Backward" in title else f"torch::autograd::{title}"
+        own = "Backward" in title and title != "CopyBackwards"
+        return title if own else f"torch::autograd::{title}"
 
     @property
     def title(self) -> str:

@@ -190,6 +190,42 @@ def _dict(notes: Notes, kind: str) -> Any:
     return hooks
 
 
+def retain_grad(self: Tensor) -> None:
+    """Keep this result's gradient in `.grad` when a backward passes; a leaf keeps its own anyway.
+
+    It is the gradient for the value that the tensor holds then: a change in place takes the wish along.  Raises
+    RuntimeError for a tensor that does not require grad.
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> y = x * 3
+    >>> y.retain_grad()
+    >>> (y * y).backward(); y.grad
+    tensor(12.)
+    """
+    n, number = as_edge(self.node)
+    if n is None:
+        raise explain(
+            RuntimeError,
+            "can't retain_grad on Tensor that has requires_grad=False",
+            "No gradient comes here: nothing was recorded for this tensor.",
+            "compute it from a tensor that requires grad, outside of no_grad().",
+            tensor=self,
+            topic="input without grad",
+        )
+    if n.op is not None and not retains_grad(self):
+        notes = take_notes(n)
+        notes.retain = [*notes.retain, (number, weakref.ref(self))]
+
+
+def retains_grad(t: Tensor) -> bool:
+    """Whether t is a result whose gradient stays in `.grad`."""
+    n, _ = as_edge(t.node)
+    return n is not None and n.notes is not None and any(r() is t for _, r in n.notes.retain)
+
+
+attach("retain_grad", retain_grad)
+Tensor.retains_grad = property(retains_grad)  # type: ignore[assignment]
 attach("register_hook", register_hook)
 attach("register_post_accumulate_grad_hook", register_post_accumulate_grad_hook)
 Tensor._backward_hooks = property(tensor_hooks)  # type: ignore[attr-defined]

@@ -528,7 +528,7 @@ def _stale(g: Any, n: Any) -> Any:
     raise forbidden_view(n.p, None, indirect=True)
 
 
-stale = Op("stale_view", lambda a, p: a, a=_stale, mode="linear", params=True, node="StaleView",
+stale = Op("stale_view", lambda a, p: a, a=_stale, mode="linear", params=True, node="Invalid",
            doc="A view that autograd cannot follow because its base was changed.")  # fmt: skip
 
 _ = (share, TABLE)

@@ -6,6 +6,7 @@ It keeps its place in the graph, is guarded against writes in place, and goes th
 from collections.abc import Callable
 from typing import Any
 
+from .exchange import written_since
 from .graph import Node, as_edge
 from .op import pick_node
 from .packing import Packed, hooks_at_work
@@ -45,7 +46,7 @@ class SavedTensor:
         """
         if self.packed is not None:
             return wrap(self.packed.open().raw, self._edge(own))
-        if self.version is not None and self.version[0] > self.stamp:
+        if self.version is not None and written_since(self.version, self.stamp):
             raw = self.raw if self.t is None else self.t.raw
             raise overwritten(own(), raw, self.version, keeper, "a saved tensor", self._output(title))
         if self.t is None:

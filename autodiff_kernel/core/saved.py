@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from . import errors, places
+from .exchange import follow, written_since
 from .graph import Node, new, tick
 
 
@@ -16,11 +17,15 @@ def check_writes(n: Node) -> None:
             continue
         if slot != "vx":
             if version[0] > n.seq:
-                raise modified(n, slot[1], 0, version)
+                if written_since(version, n.seq):
+                    raise modified(n, slot[1], 0, version)
+                follow(n, slot[1], 0, version)
         else:
             for i, v in enumerate(version):
                 if v is not None and v[0] > n.seq:
-                    raise modified(n, "x", i, v)
+                    if written_since(v, n.seq):
+                        raise modified(n, "x", i, v)
+                    follow(n, "x", i, v)
 
 
 def modified(n: Node, letter: str, i: int, version: list[Any]) -> RuntimeError:

@@ -7,6 +7,7 @@ Tools that draw graphs ask for all attributes that begin with `_saved_`.
 from functools import partial
 from typing import Any
 
+from .exchange import written_since
 from .graph import Node, take_notes
 from .meeting import NUMBERS
 from .op import pick_node
@@ -47,7 +48,7 @@ def fetch(n: Node, name: str) -> Any:
         spent_rule(None, n)
     guard = getattr(n, "v" + letter, None)
     for i, version in enumerate(guard if letter == "x" and guard else [guard]):
-        if version is not None and version[0] > n.seq:
+        if version is not None and written_since(version, n.seq):
             raise modified(n, letter, i, version)
     source: Any = n
     if n.notes is not None and n.notes.packed is not None and letter in n.notes.packed:

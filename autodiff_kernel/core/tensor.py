@@ -3,7 +3,6 @@
 Operations are not written here: functions, methods and in-place forms come from the table (see api.py).
 """
 
-import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,9 @@ from . import device as devices
 from . import dtype as dtypes
 from . import modes
 from .errors import explain
+from .exchange import exchange
 from .formats import lies_in
-from .graph import Node, as_edge, leaf_node, new, resting, shown, take_notes
+from .graph import Node, as_edge, leaf_node, new, resting, shown
 from .shape import Size
 from .sharing import Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
@@ -74,7 +74,8 @@ class Tensor:
     _grad: Any
     fact: Any  # what last happened to it, if recording is on: see journal.py
 
-    if TYPE_CHECKING:  # what api.py attaches from the table
+    if TYPE_CHECKING:  # what api.py attaches from the table, and hooks.py
+        retains_grad: bool
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
         __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __mod__ = __floordiv__ = __and__ = __or__ = (
             __xor__
@@ -263,9 +264,16 @@ class Tensor:
 
     @property
     def grad_fn(self) -> Any:
-        """The node that made this tensor; None for a leaf."""
+        """The node that made this tensor; None for a leaf.
+
+        Raises RuntimeError for a view that autograd cannot follow, if its base was changed in place since.
+        """
         n = self.node
-        return None if n is None or n.op is None else shown(as_edge(n)[0])
+        if n is None or n.op is None:
+            return None
+        if n.op.name == "stale_view":
+            n.op.a(None, n)  # says why
+        return shown(as_edge(n)[0])
 
     @property
     def output_nr(self) -> int:
@@ -322,28 +330,6 @@ class Tensor:
     def grad(self) -> None:
         self._grad = None
 
-    def retain_grad(self) -> None:
-        """Keep this non-leaf's gradient in `.grad` when backward passes."""
-        n, number = as_edge(self.node)
-        if n is None:
-            raise explain(
-                RuntimeError,
-                "can't retain_grad on Tensor that has requires_grad=False",
-                "No gradient comes here: nothing was recorded for this tensor.",
-                "compute it from a tensor that requires grad, outside of no_grad().",
-                tensor=self,
-                topic="input without grad",
-            )
-        if n.op is not None and not self.retains_grad:
-            notes = take_notes(n)
-            notes.retain = [*notes.retain, (number, weakref.ref(self))]
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether this is a result whose gradient stays in `.grad`."""
-        n, _ = as_edge(self.node)
-        return n is not None and n.notes is not None and any(r() is self for _, r in n.notes.retain)
-
     def backward(
         self,
         gradient: Any = None,
@@ -392,7 +378,13 @@ class Tensor:
     def data(self, other: "Tensor") -> None:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
-        self.raw = share(other)
+        raw = share(other)
+        if self.node is not None and raw.dtype.kind not in "fc":
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
+        exchange(self, raw)
+        self.raw = raw
         if modes.watch[0] is not None:
             facts = [modes.watchers["fact_of"](t) for t in (self, other)]
             modes.watchers["note"]("write", "data", self, tuple(facts))

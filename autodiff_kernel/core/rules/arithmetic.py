@@ -134,7 +134,7 @@ def scaled(fast: Any, row: Op) -> Any:
         result = fast(self, other) if isinstance(self, Tensor) else number_first(row, self, other)
         if result is NotImplemented:
             check_tensor(name, other, "other", 2)
-        return result if out is None else into(out, result)
+        return result if out is None else into(out, result, self, other)
 
     return method
 
@@ -200,7 +200,7 @@ def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: An
             + rounding_mode
             + "'"
         )
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, input, other)
 
 
 def _unusual_power(self: Any, exponent: Any) -> Any:
@@ -241,7 +241,7 @@ def pow_(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
         result = power(input, exponent)
         if result is NotImplemented:
             check_tensor("pow", exponent, "exponent", 2)
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, input, exponent)
 
 
 def _reflected_power(self: Any, other: Any) -> Any:

@@ -156,8 +156,8 @@ def pair_names(
                 or not isinstance(input, (int, float, complex))
             ):
                 check_tensor(first, input)
-            return into(out, op(input, other))
-        return method(input, other) if out is None else into(out, method(input, other))
+            return into(out, op(input, other), other)
+        return method(input, other) if out is None else into(out, method(input, other), input, other)
 
     if second != "other":
         function = renamed(function, second)
