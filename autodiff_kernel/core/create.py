@@ -11,7 +11,7 @@ import numpy as np
 
 from . import device as devices
 from . import dtype as dtypes
-from . import modes, storage
+from . import formats, modes, storage
 from .api import FUNCTIONS, attach, check_tensor, into
 from .data import as_dtype, cast, check_array, natural, to_raw
 from .errors import explain
@@ -283,7 +283,8 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
         check_tensor(f"{name}_like", input)
         d = input.raw.dtype if dtype is None else np_dtype(dtype, f"{name}_like")
         home = input.device if device is None else devices.parse(device)
-        return beside(input, made(maker(input.raw.shape, d, device=home), requires_grad))
+        raw = formats.like(input.raw, memory_format, lambda shape: maker(shape, d, device=home))
+        return beside(input, made(raw, requires_grad))
 
     def new_(
         self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -371,7 +372,8 @@ def full_like(
     d = as_dtype(dtype, "full_like") or input.dtype
     home = input.device if device is None else devices.parse(device)
     number = fill_number(fill_value, "full_like")
-    return beside(input, filled(tuple(input.raw.shape), number, d, home, requires_grad))
+    raw = formats.like(input.raw, memory_format, lambda shape: filled(shape, number, d, home, False).raw)
+    return beside(input, made(raw, requires_grad))
 
 
 def new_full(

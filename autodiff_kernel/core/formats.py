@@ -61,6 +61,51 @@ def copied(a: Any, format: Any) -> Any:
     return np.moveaxis(np.moveaxis(a, 1, -1).copy(), -1, 1)
 
 
+def preserved(a: Any) -> Any:
+    """A copy of a raw array whose dimensions lie in memory in the same order: PyTorch's preserve_format."""
+    if a.flags.c_contiguous:
+        return a.copy()
+    return laid_as(a, a)
+
+
+def laid_as(a: Any, y: Any) -> Any:
+    """y with its dimensions in memory in the order of a's, which has the same shape."""
+    order = nesting(a)
+    return y.transpose(order).copy().transpose(np.argsort(order))
+
+
+def nesting(a: Any) -> list[int]:
+    """The dimensions of a raw array by their steps in memory, the longest first.
+
+    A repeated dimension (step 0) stays between its neighbours, and of equal steps the shorter dimension is inside; for
+    arrays whose elements have memory of their own this is the order that they have.
+    """
+    inner = list(range(a.ndim - 1, -1, -1))  # the innermost first
+    for i in range(1, a.ndim):
+        at = i
+        for other in range(i - 1, -1, -1):
+            here, there = inner[at], inner[other]
+            near, far = a.strides[here], a.strides[there]
+            if not near or not far or near == far and a.shape[there] <= a.shape[here]:
+                continue  # cannot be told
+            if far < near:
+                break
+            inner[at], inner[other], at = there, here, other
+    return inner[::-1]
+
+
+def like(a: Any, format: Any, make: Any) -> Any:
+    """make(shape), a new raw array of a's shape, whose dimensions lie in memory as a's do, or in a format."""
+    shape = tuple(a.shape)
+    if format is channels_last or format is channels_last_3d:
+        check_rank(a, format)
+        return np.moveaxis(make((shape[0], *shape[2:], shape[1])), -1, 1)
+    if format is contiguous_format or not a.ndim or a.flags.c_contiguous:
+        return make(shape)
+    order = nesting(a)
+    return make(tuple(shape[k] for k in order)).transpose(np.argsort(order))
+
+
 def lies_in(a: Any, format: Any) -> bool:
     """Whether a raw array lies in a memory format."""
     if format is not channels_last and format is not channels_last_3d:

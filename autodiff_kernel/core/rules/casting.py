@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import dtype as dtypes
+from .. import formats
 from ..api import attach, public
 from ..op import TABLE, Op
 from ..tensor import Tensor, type_name
@@ -32,7 +33,7 @@ move: Op = Op(
     params=True, node="ToCopyBackward0", symbol="→ device", partials=("1",), latex="{a}",
     batch="elementwise", doc="The same values on another device.",
 )  # fmt: skip
-clone_row = Op("clone", lambda a: a.copy() if hasattr(a, "base") else a, a=lambda g, n: g, mode="linear",
+clone_row = Op("clone", lambda a: formats.preserved(a) if hasattr(a, "base") else a, a=lambda g, n: g, mode="linear",
                symbol="copy", partials=("1",), latex="{a}", batch="elementwise",
                doc="A copy with memory of its own.")  # fmt: skip
 
@@ -41,11 +42,15 @@ clone_row = Op("clone", lambda a: a.copy() if hasattr(a, "base") else a, a=lambd
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy with memory of its own; gradients flow through it.
 
+    Its dimensions lie in memory in the order of the input's, unless a `memory_format` is asked for.
+
     >>> import autodiff_kernel as torch
     >>> torch.tensor([1., 2.]).clone()
     tensor([1., 2.])
     """
-    return clone_row(input)
+    if memory_format is None or memory_format is formats.preserve_format:
+        return clone_row(input)
+    return TABLE["contiguous"](input, p=memory_format)
 
 
 def to_dtype(x: Tensor, dtype: dtypes.dtype, copy: bool = False) -> Tensor:

@@ -10,6 +10,7 @@ from ..errors import explain
 from ..failures import shape_clash
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
+from ..storage import row_major
 from ..tensor import Tensor, wrap
 from ..walk import unbroadcast
 from .casting import cast, to_device
@@ -24,7 +25,8 @@ MASK = ((True,), False)  # how `index` takes a mask over all dimensions
 def _masked_fill(a: Any, b: Any, c: Any, p: Any) -> Any:
     if b.__class__ not in NUMBERS and b.dtype != a.dtype:
         b = b.astype(a.dtype)
-    return settle(np.where(c, b, a))
+    y = np.where(c, b, a)
+    return settle(y if p[0].startswith("Index") else row_major(y))  # index_fill keeps the order of memory
 
 
 def _filler(g: Any, n: Any) -> Any:

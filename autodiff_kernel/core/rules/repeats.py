@@ -8,7 +8,7 @@ from .. import device as devices
 from ..api import FUNCTIONS, attach, check_tensor, public
 from ..op import TABLE, Op
 from ..single import plain
-from ..storage import row_major
+from ..storage import in_order, row_major
 from ..tensor import Tensor, wrap
 from .dims import axes, is_whole, size_list, sizes, whole, wrap_dim
 from .reductions import sum_row
@@ -28,7 +28,7 @@ def _repeat_back(g: Any, n: Any) -> Any:
 
 
 repeat_row: Op = Op(
-    "repeat", lambda a, p: np.tile(a, p), a=_repeat_back, mode="linear", params=True, partials=("1 per copy",),
+    "repeat", in_order(lambda a, p: np.tile(a, p)), a=_repeat_back, mode="linear", params=True, partials=("1 per copy",),
     batch="repeat", doc="The whole tensor several times along each dimension.",
 )  # fmt: skip
 

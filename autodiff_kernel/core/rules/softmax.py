@@ -11,6 +11,7 @@ from .. import dtype as dtypes
 from ..api import check_tensor, into, public
 from ..op import TABLE, Op
 from ..single import elementwise
+from ..storage import in_order, row_major
 from ..tensor import Tensor
 from .casting import to_dtype
 from .elementwise import exp
@@ -24,10 +25,10 @@ def total(x: Any, p: Any, keep: bool = True) -> Any:
 
 
 def _checked(kernel: str, a: Any) -> Any:
-    """Refuse integers; half precision is computed in single, as PyTorch does."""
+    """Refuse integers; half precision is computed in single, as PyTorch does, and in row-major order."""
     if a.dtype.kind not in "fV":
         refuse(kernel, a)
-    return a.astype(np.float32) if a.dtype.itemsize == 2 else a
+    return row_major(a.astype(np.float32) if a.dtype.itemsize == 2 else a)
 
 
 def _softmax(a: Any, p: Any) -> Any:
@@ -39,7 +40,7 @@ def _softmax(a: Any, p: Any) -> Any:
     y = x - x.max(p, keepdims=True)
     np.exp(y, out=y)
     y /= y.sum(p, keepdims=True)
-    return y if x is a else y.astype(a.dtype)
+    return y if y.dtype is a.dtype else y.astype(a.dtype)
 
 
 def _softmax_rule(g: Any, n: Any) -> Any:
@@ -62,7 +63,7 @@ def _log_softmax(a: Any, p: Any) -> Any:
         return a * 0
     y = x - x.max(p, keepdims=True)
     y -= np.log(np.exp(y).sum(p, keepdims=True))
-    return y if x is a else y.astype(a.dtype)
+    return y if y.dtype is a.dtype else y.astype(a.dtype)
 
 
 log_softmax_row = Op(
@@ -147,7 +148,7 @@ def _logsumexp_jvp(ts: Any, n: Any) -> Any:
 
 
 logsumexp_row = Op(
-    "logsumexp", _logsumexp, lambda g, n: restretch(g, n.sa, n.p) * conj(exp(n.a - restretch(n.y, n.sa, n.p))),
+    "logsumexp", in_order(_logsumexp), lambda g, n: restretch(g, n.sa, n.p) * conj(exp(n.a - restretch(n.y, n.sa, n.p))),
     reads=("ay",), jvp=_logsumexp_jvp, params=True, types="float", symbol="log Σ exp", partials=("exp({a} − {y})",),
     latex=r"\log \sum e^{{{a}}}", batch="reduction", doc="The logarithm of the sum of exp(x) along dimensions.",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
+from .. import formats
 from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import TABLE, Op
@@ -44,7 +45,8 @@ def _sort(a: Any, p: Any) -> Any:
     if not a.ndim:
         return single(a)
     order = ranking(a, *p)
-    return np.take_along_axis(a, order, p[0]), order
+    both = np.take_along_axis(a, order, p[0]), order
+    return both if a.flags.c_contiguous else tuple([formats.laid_as(a, y) for y in both])
 
 
 def _top(a: Any, p: Any) -> Any:
