@@ -110,9 +110,9 @@ def _few_samples(s: Spot) -> Cause | None:
     source = expression(s.e.place) or f"{operation(s.e)}()"
     along = "" if axis is None else f" along dim {', '.join(map(str, dims))}"
     return Cause(
-        f"{operation(s.e)} of {s.name(0)} ({shape(s.xs[0].shape)}) has {_samples(n)}{along} and divides by "
-        f"n - {number(correction)} = {number(n - correction)}",
-        "the spread of one sample is not known: dividing by n - 1 needs two or more",
+        f"{source} has only {_samples(n)}{along} of {shape(s.xs[0].shape)} and divides by n - {number(correction)} = "
+        f"{number(n - correction)}",
+        "",
         f"{_with_argument(source, 'correction=0')}  # divides by n; or gather more samples",
     )  # fmt: skip
 

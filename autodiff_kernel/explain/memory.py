@@ -108,7 +108,7 @@ def growing(x: Any, names: Names) -> Iterator[Answer]:
 def _grown(x: Tensor, root: Node, names: Names) -> Iterator[Answer]:
     kept = kept_by([root])
     spot = getattr(root, "spot", None)
-    rounds = kept.lines[spot]
+    rounds = _rounds(root, spot)
     if spot is None or rounds < 2 or _was_started_from(root):
         return
     number = x.raw.size == 1
@@ -123,6 +123,16 @@ def _grown(x: Tensor, root: Node, names: Names) -> Iterator[Answer]:
         "graph grows", f"{told}.", lines((f"added to {times(rounds)} in", place)), _number_only(x, place, title, names),
         LESSON, _repeated(kept), (x,), certain=bool(kept.walked),
     )  # fmt: skip
+
+
+def _rounds(root: Node, spot: Any) -> int:
+    """How often the line at `spot` added to the graph, with other lines at work in between.
+
+    (One call may make many nodes, as of autograd.grad with create_graph: they count as one.)
+    """
+    order = sorted((n for n in nodes(root, MOST) if n.op is not None), key=lambda n: n.seq)
+    spots = [getattr(n, "spot", None) for n in order]
+    return sum(1 for a, b in zip([None, *spots], spots) if b == spot != a)
 
 
 def _done(kept: Kept, rounds: int) -> str:
@@ -150,7 +160,7 @@ def _repeated(kept: Kept) -> tuple[str, ...]:
         if spot is not None and count > 1:
             text = str(Place(*spot))
             by_line[text] = max(by_line[text], count)
-    return tuple(f"{times(count)} in it: {text}" for text, count in by_line.most_common(5))
+    return tuple(f"{times(count)} in the graph: {text}" for text, count in by_line.most_common(5))
 
 
 def _number_only(x: Tensor, place: Place, title: str, names: Names) -> str:

@@ -18,6 +18,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .causes import Spot, cause, computed
 from .history import fact
+from .related import descendants
 from .slopes import Bend, backward_cause
 from .values import Array, Backwards, Values, finite, where, worst
 from .words import Names, expression, label, name_of_tensor, number, operation, owner_of
@@ -50,7 +51,10 @@ def nonfinite(x: Any, names: Names) -> Iterator[Answer]:
     if owner is not None:
         yield from _of_gradient(owner.fact, x, values, names) if hasattr(owner, "fact") else ()
         return
-    yield from _of_value(x, values, names)
+    told = list(_of_value(x, values, names))
+    yield from told
+    if not told and e is not None:
+        yield from _of_results(x, values, names)
     g = x._grad_or_none()
     if g is not None and e is not None:
         yield from _of_gradient(e, g, values, names)
@@ -232,6 +236,22 @@ def _softmax_by_hand(trail: Trail, names: Names) -> str:
     target = label(quotient, names)
     left = f"{target} = " if target.isidentifier() else ""
     return f"{left}torch.softmax({z}, dim={dim})  # or subtract the maximum before exp: {z} - {z}.max()"
+
+
+def _of_results(x: Tensor, values: Values, names: Names) -> Iterator[Answer]:
+    """What was computed from x and is held by somebody has nan or inf: the first such."""
+    for e in descendants(x):
+        t = e.tensor()
+        if (
+            t is not None
+            and t is not x
+            and e.kind in ("operation", "write")
+            and getattr(t, "fact", None) is e
+        ):
+            told = list(_of_value(t, values, names)) if worst(values.of(e)) else []
+            yield from told
+            if told:
+                return
 
 
 # ----------------------------------------------------------------------------------------------------- backward

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kernel.core import dtype as dtypes
-from autodiff_kernel.core import journal
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
 from .answer import LESSONS, Answer, lines
 from .history import fact
-from .related import around, operations, tensors_of
+from .related import around, direct_uses, operations, tensors_of
 from .values import Values, at
 from .words import Names, atom, dtype, expression, label, number, operation
 
@@ -105,11 +104,10 @@ def _guards(e: Event, small: int) -> bool:
     if e.inputs[small].__class__ is Event:
         return False
     rows = ("div", "sqrt", "rsqrt", "log", "log2", "log10", "reciprocal", "addcdiv")
-    for u in list(journal.LOG):
+    for u in direct_uses(e):
         row = getattr(u.op, "name", "")
-        if any(i.result is e.result for i in tensors_of(u)):
-            if row in rows or row == "pow_number" and (u.inputs[1] < 0 or u.inputs[1] % 1):
-                return True
+        if row in rows or row == "pow_number" and (u.inputs[1] < 0 or u.inputs[1] % 1):
+            return True
     return False
 
 

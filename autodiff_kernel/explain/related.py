@@ -43,6 +43,11 @@ def _uses(start: Event | None) -> Iterator[Event]:
             yield e
 
 
+def direct_uses(e: Event) -> list[Event]:
+    """The logged events that have the tensor of e itself as an input, oldest first."""
+    return [u for u in list(journal.LOG) if any(x.result is e.result for x in tensors_of(u))]
+
+
 def around(t: Tensor) -> list[Event]:
     """Both, each once: the past of t first."""
     past = ancestors(t)

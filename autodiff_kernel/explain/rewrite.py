@@ -40,10 +40,14 @@ class Source:
         return self.text[node.col_offset : node.end_col_offset].decode()  # type: ignore[attr-defined]
 
     def with_part(self, node: ast.AST, new: str, whole: ast.AST | None = None) -> str:
-        """The statement (or the part `whole` of it) in which a part is replaced by other text."""
+        """The statement (or the part `whole` of it) in which a part is replaced by other text.
+
+        Of several statements in a line, all of them.
+        """
         outer: Any = whole or self.statement
         start, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
-        left, right = self.text[outer.col_offset : start], self.text[stop : outer.end_col_offset]
+        begin, end = (0, len(self.text)) if outer is None else (outer.col_offset, outer.end_col_offset)
+        left, right = self.text[begin:start], self.text[stop:end]
         return (left + new.encode() + right).decode()
 
     def calls(self) -> list[ast.Call]:

@@ -14,7 +14,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .causes import INFIX
 from .history import fact
-from .related import ancestors, around, operations, tensors_of, uses_of
+from .related import ancestors, around, direct_uses, operations, tensors_of, uses_of
 from .words import Names, atom, expression, label, name_of_tensor, names_of_caller, operation, shape
 
 Shape = tuple[int, ...]
@@ -286,9 +286,21 @@ def folded_dim(x: Any, names: Names) -> Iterator[Answer]:
     """Which dimension a reduction removed: `dim` names the one that disappears."""
     if not isinstance(x, Tensor):
         return
-    e = fact(x)
-    if e is None or not list(operations([e], *FOLDS)) or not tensors_of(e):
+    mine = fact(x)
+    if mine is None:
         return
+    for e in [mine, *direct_uses(mine)]:
+        t = e.tensor()
+        if (
+            t is not None
+            and getattr(t, "fact", None) is e
+            and list(operations([e], *FOLDS))
+            and tensors_of(e)
+        ):
+            yield from _folded(t, e, names)
+
+
+def _folded(x: Tensor, e: Event, names: Names) -> Iterator[Answer]:
     old, dims = tensors_of(e)[0].shape, _dims(e)
     if not dims or len(old) < 2 or len(dims) == len(old):
         return
@@ -318,7 +330,7 @@ def _dims(e: Event) -> Shape:
     """The dimensions along which a row works."""
     axis = e.p[0] if isinstance(e.p, tuple) and e.p else e.p
     ndim = len(tensors_of(e)[0].shape)
-    if axis is None or axis.__class__ is bool:
+    if axis is None or axis.__class__ is bool or not ndim:
         return ()
     dims = axis if isinstance(axis, tuple) else (axis,)
     return tuple(d % ndim for d in dims if isinstance(d, int))

@@ -122,8 +122,9 @@ def right_gradient(s: Passed, values: Values) -> Any:
 def _unseen(e: Event, saved: Event, role: str, w: Event, values: Values, names: Names) -> Answer:
     writer = w.place.text if w.place is not None else operation(w)
     told = (
-        f"{writer} changed that memory through .data, which keeps no count of writes: backward cannot notice"
+        f"{writer} changed that memory through .data, which keeps no count of writes: backward cannot notice "
     )
+    told += "(a write through detach() would have raised an error)"
     return Answer(
         "saved value changed unseen", f"{_verdict(e, values)}: {_saving(e, saved, role, names)}, and {told}.",
         lines(("saved in", e), ("changed in", w)), f"{_on_a_copy(w, names)}  # change a copy", LESSON,

@@ -11,7 +11,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .causes import INFIX
 from .history import fact
-from .related import around, operations, tensors_of
+from .related import around, direct_uses, operations, tensors_of
 from .values import Array, Values, at
 from .words import Names, atom, dtype, expression, label, name_of_tensor, number, operation
 
@@ -124,10 +124,28 @@ def divided(x: Any, names: Names) -> Iterator[Answer]:
     """Division of whole numbers: / gives fractions, // rounds down, trunc rounds towards zero."""
     if not isinstance(x, Tensor):
         return
-    e = fact(x)
-    if e is None or not list(operations([e], "div", "floor_divide", "div_floor", "div_trunc", "remainder", "fmod",
-                                        "remainder_number", "fmod_number")):  # fmt: skip
+    mine = fact(x)
+    if mine is None:
         return
+    for e in [mine, *direct_uses(mine)]:
+        t = e.tensor()
+        if t is not None and getattr(t, "fact", None) is e and list(operations([e], *_DIVISIONS)):
+            yield from _divided(t, e, names)
+
+
+_DIVISIONS = (
+    "div",
+    "floor_divide",
+    "div_floor",
+    "div_trunc",
+    "remainder",
+    "fmod",
+    "remainder_number",
+    "fmod_number",
+)
+
+
+def _divided(x: Tensor, e: Event, names: Names) -> Iterator[Answer]:
     values = Values()
     xs, y = values.inputs(e), values.of(e)
     if xs is None or y is None or len(xs) < 2 or any(v.dtype.kind not in "iu" for v in xs[:2]) or not y.size:
@@ -141,6 +159,7 @@ def divided(x: Any, names: Names) -> Iterator[Answer]:
         return
     i = tuple(int(k) for k in telling[0])
     n, d = number(int(a[i])), number(int(b[i]))
+    top, below = n, d
     n, d = (f"({v})" if v.startswith("-") else v for v in (n, d))
     row = e.op.name
     title = name_of_tensor(x, names) or label(e, names)
@@ -148,7 +167,7 @@ def divided(x: Any, names: Names) -> Iterator[Answer]:
     trail = (
         f"{n} / {d} = {number(float(a[i] / b[i]))}: / gives fractions",
         f"{n} // {d} = {number(int(down[i]))}: // rounds down",
-        f"torch.div({n.strip('()')}, {d.strip('()')}, rounding_mode='trunc') = {number(int(cut[i]))}: towards zero, as in C",
+        f"torch.div({top}, {below}, rounding_mode='trunc') = {number(int(cut[i]))}: towards zero, as in C",
     )
     if row in ("remainder", "remainder_number", "fmod", "fmod_number"):
         if down[i] == cut[i]:
@@ -168,7 +187,7 @@ def divided(x: Any, names: Names) -> Iterator[Answer]:
     }
     what = how.get(row, "// rounds down, also below zero")
     yield Answer(
-        "division of whole numbers", f"{title} is {number(at(y, i))} for {n} divided by {d}, because {what}.",
+        "division of whole numbers", f"{title} is {number(at(y, i))} for {top} divided by {below}, because {what}.",
         lines(("divided in", e)), "", LESSONS["tensors"], trail, (x,),
     )  # fmt: skip
 
