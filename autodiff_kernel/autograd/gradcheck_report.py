@@ -60,7 +60,7 @@ def mismatch(kind: type[E], found: Found, slow: Callable[[], tuple[Tensor, Tenso
             f"\nThe max per-element difference (slow mode) is: {gaps.max() if gaps.size else 0.0}.\n"
         )
     summary, cure = diagnosis(found, array(analytical), array(numerical))
-    return explain(kind, phrase, summary, cure, tensor=found.x)
+    return explain(kind, phrase, summary, cure, tensor=found.x, topic="gradcheck")
 
 
 def diagnosis(found: Found, a: Any, n: Any) -> tuple[str, str]:

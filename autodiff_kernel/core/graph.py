@@ -209,6 +209,7 @@ class Notes:
         None  # what hooks made of the saved values: letter -> Packed or a list of them, see packing.py
     )
     freed: Any = None  # the user's instruction that started the backward which freed the saved values
+    freed_when: int = 0  # and its stamp: what is newer was not there yet
     arriving: Any = ()  # contributions of the walk under way: (weak consumer, which input of it, copy or None)
     passed: Any = ()  # those of the last one
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import anomaly, hooks, places
 from .accumulate import record_gradient
-from .graph import PASSED, Node, Passed, edges_of, float32, float64, ndarray, new, small, written
+from .graph import PASSED, Node, Passed, edges_of, float32, float64, ndarray, new, small, tick, written
 from .packing import unpacked
 from .routes import Route
 from .running import Task
@@ -339,7 +339,7 @@ def spend(n: Node) -> None:
     if n.notes is not None:
         n.notes.packed = None
         if n.notes.recorded:
-            n.notes.freed = places.here()
+            n.notes.freed, n.notes.freed_when = places.here(), tick()
     if op.whole is not None and n.p is not None:
         n.p._free_saved()
 
