@@ -55,6 +55,12 @@ class Place:
 
     __repr__ = __str__
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and (self.code, self.instruction) == (other.code, other.instruction)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.instruction))
+
 
 def here() -> Any:
     """The user's instruction that is being run, in the innermost frame outside this package: (code, instruction).

@@ -8,6 +8,19 @@ from .answer import Answer, Line
 from .dtypes import dtypes
 from .memory import Holding, Memory, memory
 from .shapes import shapes
+from .training import untrained
 from .why import answers, watch, why
 
-__all__ = ["Answer", "Holding", "Line", "Memory", "answers", "dtypes", "memory", "shapes", "watch", "why"]
+__all__ = [
+    "Answer",
+    "Holding",
+    "Line",
+    "Memory",
+    "answers",
+    "dtypes",
+    "memory",
+    "shapes",
+    "untrained",
+    "watch",
+    "why",
+]

@@ -1,5 +1,6 @@
 """Why does a tensor not require grad?  The events that led to it are followed back to the line that cut the graph."""
 
+import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,19 @@ from autodiff_kernel.core.tensor import Tensor
 from . import rewrite
 from .answer import Answer, Line, lines
 from .history import before, fact
-from .names import Names, at, called, expression, in_line, listed, operation, whose
+from .names import (
+    Names,
+    as_code,
+    at,
+    called,
+    expression,
+    in_line,
+    listed,
+    opens_block,
+    operation,
+    place_in,
+    whose,
+)
 from .paths import Cut, cuts, exits, forgotten, origins, parents, source
 
 FLOATS = "fc"
@@ -134,11 +147,13 @@ def _taken_out(e: Event, what: str, names: Names) -> Reason:
     word = str(e.op)
     shown = expression(e.place) or f"{what}.{word}" + ("" if word == "data" else "()")
     new = rewrite.without(e.place, word)
+    if new.isidentifier():  # nothing would be left of the line
+        new = ""
     return Reason(
         word,
         f"`{shown}`{in_line(e)} takes the values of {what} out of the graph",
         lines(("taken out of the graph in", e)),
-        new or f"leave out `.{word}` where the gradient of {what} is wanted",
+        new or f"# leave out `.{word}` where the gradient of {what} is wanted",
         "graph",
     )
 
@@ -166,7 +181,7 @@ def _made_anew(e: Event, what: str, names: Names) -> Reason:
     several = len(parents(e)) > 1
     fix = rewrite.with_function(place, lambda f: f.rpartition(".")[0] + ".stack") if several else ""
     if not several and rewrite.argument(place):
-        fix = f"{rewrite.argument(place)}.clone()"
+        fix = rewrite.in_place_of(place, f"{as_code('`' + rewrite.argument(place) + '`')}.clone()")
     word = f"torch.{e.name}" if e.name else "making a new tensor"
     return Reason(
         "numbers copied",
@@ -178,15 +193,20 @@ def _made_anew(e: Event, what: str, names: Names) -> Reason:
 
 
 def _not_recorded(e: Event, what: str) -> Reason:
-    since = e.off if e.off.__class__ is tuple else None
-    where = f" (since {at(since)})" if since is not None else ""
+    since = place_in(e.off) if e.off.__class__ is tuple else None
+    where, fix = "", ""
+    if since is not None and opens_block(since):
+        where, fix = f" (by the block that begins in {at(since)})", "outside of that block"
+    elif since is not None:
+        switch = expression(since) or since.text
+        where, fix = f" (by `{switch}` in {at(since)})", f"where `{switch}` has not switched them off"
     shown = expression(e.place) or operation(e)
     return Reason(
         "gradients were off",
         f"`{shown}`{in_line(e)} was computed from {what} while gradients were switched off{where}",
         lines(("gradients were switched off in", since), ("computed without a graph in", e)),
-        f"{e.place.text}   # outside of what {at(since) or 'no_grad()'} switches off"
-        if e.place is not None
+        f"{e.place.text}   # {fix or 'where gradients are on'}"
+        if e.place is not None and e.place.text
         else "",
         "graph",
     )
@@ -196,14 +216,20 @@ def _whole_numbers(e: Event, what: str) -> Reason:
     name, kind = operation(e), "truth values" if e.dtype.kind == "b" else "whole numbers"
     shown = expression(e.place)
     text = f"`{shown}`{in_line(e)}" if shown else f"{name}{in_line(e)}"
+    code = what.strip("`") if " and " not in what else "x"
     if e.name in COMPARISONS:
-        fix = f"torch.sigmoid({what})   # a smooth step, in place of the jump from False to True"
+        limit = next((x for x in e.inputs if isinstance(x, (int, float)) and x), None)
+        inner = f"{code} - {limit:g}" if limit is not None else code
+        fix = f"torch.sigmoid({inner})   # a smooth step, in place of the jump from False to True"
     elif e.name in POSITIONS:
-        fix = f"torch.softmax({what}, -1)   # weights that change smoothly, in place of a position"
+        fix = f"torch.softmax({code}, -1)   # weights that change smoothly, in place of a position"
     elif e.name == "cast":
-        fix = rewrite.without(e.place, "long", "int", "bool", "short", "byte", "char") or f"{what}.float()"
+        fix = (
+            rewrite.without(e.place, "long", "int", "bool", "short", "byte", "char")
+            or f"{as_code(code)}.float()"
+        )
     else:
-        fix = f"go on with the values of {what} themselves"
+        fix = f"# go on with the values of {what} themselves"
     return Reason(
         "whole numbers",
         f"{text} makes {kind} ({dtype_name(e)}) of {what}, and those cannot change by a little",
@@ -237,8 +263,8 @@ def position_lost(e: Event) -> bool:
 
 
 def same_line(a: Event, b: Event) -> bool:
-    one, two = a.place, b.place
-    return one is not None and two is not None and one.code is two.code and one.line == two.line
+    one, two = a.place, b.place  # a comprehension has a code object of its own
+    return one is not None and two is not None and one.filename == two.filename and one.line == two.line
 
 
 def shares_memory(out: Event, back: Event) -> bool:
@@ -264,15 +290,16 @@ def looks_alike(out: Event, back: Event) -> bool:
 
 
 def _detour(out: Event, back: Event, names: Names, certain: bool) -> Reason:
-    what = called(whose(source(out)), names, "a tensor")
     word = str(out.op)
+    together = [x for x in exits(back, word) if same_line(x, out)] if certain else [out]
+    what = listed([called(whose(source(x)), names, "a tensor") for x in together[::-1]] or ["a tensor"])
     shown = expression(out.place) or f"{what}.{word}()"
     kind = "a NumPy array" if word == "numpy" else "Python numbers" if word == "tolist" else "a Python number"
     if word == "numpy":
         fix = rewrite.in_torch(back.place, torch_module(), names) if same_line(out, back) else ""
-        fix = fix or f"compute with {what} itself: torch has the functions of NumPy under the same names"
+        fix = fix or f"# compute with {what} itself: torch has the functions of NumPy under the same names"
     else:
-        fix = rewrite.without(out.place, "item", "tolist", "detach") or f"use {what} itself"
+        fix = rewrite.without(out.place, "item", "tolist", "detach") or f"# use {what} itself"
         if back.kind == "made" and same_line(out, back):
             fix = _without_making(back) or fix
     return Reason(
@@ -288,14 +315,15 @@ def _detour(out: Event, back: Event, names: Names, certain: bool) -> Reason:
 
 
 def _without_making(back: Event) -> str:
-    """`y = torch.tensor(x.item() * 2)` as `y = x * 2`."""
+    """`y = torch.tensor(x.item() * 2)` as `y = x * 2`, and a list of such numbers stacked."""
     inner = rewrite.Source(back.place)
     call = inner.here()
-    args = getattr(call, "args", [])
-    if call is None or len(args) != 1:
+    if not isinstance(call, ast.Call) or len(call.args) != 1:
         return ""
-    text = inner.with_part(call, inner.of(args[0]))
-    return rewrite.without_text(text, "item", "tolist", "detach")
+    made = inner.of(call.args[0])
+    if isinstance(call.args[0], (ast.List, ast.ListComp, ast.Tuple)):
+        made = f"{inner.of(call.func).rpartition('.')[0] or 'torch'}.stack({made})"
+    return rewrite.without_text(inner.with_part(call, made), "item", "tolist", "detach")
 
 
 # ------------------------------------------------------------------------------------------------ nothing was asked
@@ -314,11 +342,12 @@ def nobody_asked(e: Event, names: Names) -> Reason:
     if len(first) == 1 and first[0] is made or made.kind == "made":
         return _plain_data(made, names)
     words = [called(x, names, "data") for x in first]
-    told = [f"{w}{in_line(x, ' of ')}" if x.kind != "met" else w for w, x in zip(words, first)]
-    one = len(first) == 1
-    clause = f"it was computed from {listed(told)}, which does not" if one else (
-        f"it was computed from {listed(told)}, none of which does"
-    )  # fmt: skip
+    told = [
+        f"{w}{in_line(x, ' of ')}{_kind(x)}" if x.kind != "met" else f"{w}{_kind(x)}"
+        for w, x in zip(words, first)
+    ]
+    which = "which does not" if len(first) == 1 else "none of which does"
+    clause = f"it was computed from {listed(told)}, {which}"
     return Reason(
         "nobody asked",
         clause,
@@ -327,9 +356,14 @@ def nobody_asked(e: Event, names: Names) -> Reason:
     )
 
 
+def _kind(e: Event) -> str:
+    """' (int64)' of what cannot have a gradient as it is."""
+    return "" if e.dtype.kind in FLOATS else f" ({dtype_name(e)})"
+
+
 def _plain_data(e: Event, names: Names) -> Reason:
     kind = e.dtype.kind
-    clause = "it is data that nobody asked the gradient of"
+    clause = "it is plain data, and nobody asked for its gradient"
     if kind not in FLOATS:
         clause = f"it holds {'truth values' if kind == 'b' else 'whole numbers'} ({dtype_name(e)})"
     return Reason("not asked", clause, lines(("made in", e)), _ask(e, names))

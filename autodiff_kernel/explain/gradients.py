@@ -18,6 +18,14 @@ from .paths import broken, forgotten, last, leaf_events, lone_leaf, origins, par
 GRADIENTS, TRAINING, GRAPH = LESSONS["gradients"], LESSONS["training"], LESSONS["graph"]
 
 
+CALM = {"no backward", "grad cleared", "grad returned"}
+
+
+def gradient_missed(x: Any, names: Names) -> Iterator[Answer]:
+    """What is wrong about the gradient of a tensor."""
+    return (a for a in gradient(x, names) if a.topic not in CALM)
+
+
 def gradient(x: Any, names: Names) -> Iterator[Answer]:
     """What is wrong or noteworthy about the gradient of a tensor."""
     x = owner(x, names)
@@ -113,43 +121,44 @@ def _newest_backward(x: Tensor, cleared: Event | None) -> Event | None:
 
 def _not_reached(x: Tensor, back: Event, name: str, names: Names) -> Answer:
     """A backward ran and brought no gradient to x."""
+    return not_reached(x, back, name, names, f"{name}.grad is None: the backward{in_line(back, ' of ')}")
+
+
+def not_reached(x: Tensor, back: Event, name: str, names: Names, start: str) -> Answer:
+    """Why a backward (or autograd.grad) does not come from its roots to x.  `start` begins the sentence."""
     roots = parents(back)
     for root in roots:
         chain = way(root, x)
         if chain:
-            return _on_the_way(x, back, chain, name, names)
-    return _another_way(x, back, roots, name, names)
+            return _on_the_way(x, back, chain, name, names, start)
+    return _another_way(x, back, roots, name, names, start)
 
 
-def _start(back: Event, name: str) -> str:
-    return f"{name}.grad is None: the backward{in_line(back, ' of ')}"
-
-
-def _on_the_way(x: Tensor, back: Event, chain: list[Event], name: str, names: Names) -> Answer:
+def _on_the_way(x: Tensor, back: Event, chain: list[Event], name: str, names: Names, start: str) -> Answer:
     """The events lead from the backward's root to x, but the gradient did not come through."""
     root = called(whose(chain[0]), names, "the result")
     alone = next((e for e in chain if lone_leaf(e)), None)
     if alone is not None:
-        return _stopped_at(x, back, alone, f"{_start(back, name)} did not come as far as {name}", names)
+        return _stopped_at(x, back, alone, f"{start} did not come as far as {name}", names)
     cut = broken(chain)
     if cut is not None:
         why = cuts.reason([cut], names)
         return Answer(
             "way cut off",
-            f"{_start(back, name)} did not come from {root} to {name}, because {why.clause}.",
+            f"{start} did not come from {root} to {name}, because {why.clause}.",
             (*why.lines, *lines(("backward started in", back))),
             why.fix,
             GRAPH,
             trail=why.trail,
             about=(x,),
         )
-    used = next((e for e in chain[-2::-1]), None)
+    used = chain[-2] if len(chain) > 1 else None
     asked = fact(x)
     if not chain[-1].tracked and asked is not None:
         return Answer(
             "asked too late",
-            f"{_start(back, name)} does not know {name}: {name} was asked for its gradient"
-            f"{in_line(asked)} only after{in_line(used)} it had been used.",
+            f"{start} does not lead to {name}, which was used{in_line(used)} before its gradient was asked "
+            f"for{in_line(asked)}.",
             lines((f"{name} was used in", used), ("its gradient was asked for in", asked)),
             f"{name}.requires_grad_()   # before it is used",
             GRADIENTS,
@@ -159,7 +168,7 @@ def _on_the_way(x: Tensor, back: Event, chain: list[Event], name: str, names: Na
     if only is not None:
         return Answer(
             "other inputs wanted",
-            f"{_start(back, name)} was asked for the gradients of other tensors only (inputs=).",
+            f"{start} was asked for the gradients of other tensors only (inputs=).",
             lines(("backward started in", back)),
             rewrite.without_keyword(back.place, "inputs"),
             GRADIENTS,
@@ -168,22 +177,22 @@ def _on_the_way(x: Tensor, back: Event, chain: list[Event], name: str, names: Na
     if not chain[0].tracked:
         why = cuts.reasons(chain[0], names)[0]
         return Answer(
-            "way cut off", f"{_start(back, name)} could not start: {root} does not require grad: {why.clause}.",
+            "way cut off", f"{start} could not start: {root} does not require grad: {why.clause}.",
             (*why.lines, *lines(("backward started in", back))), why.fix, GRAPH, about=(x,),
         )  # fmt: skip
     custom = [e for e in chain if getattr(e.op, "whole", None) is not None]
     if custom:
         return Answer(
             "own backward gave None",
-            f"{_start(back, name)} went through {custom[0].name}{in_line(custom[0])}, whose backward gave None.",
+            f"{start} went through {custom[0].name}{in_line(custom[0])}, whose backward gave None.",
             lines(("the Function was used in", custom[0]), ("backward started in", back)),
-            f"return a gradient for {name} from the backward of {custom[0].name}",
+            f"# return a gradient for {name} from the backward of {custom[0].name}",
             GRADIENTS,
             about=(x,),
         )
     return Answer(
         "backward did not finish",
-        f"{_start(back, name)} leads to {name}, but did not come to its end: an error or an interrupt stopped it.",
+        f"{start} leads to {name}, but did not come to its end: an error or an interrupt stopped it.",
         lines(("backward started in", back)),
         "",
         GRADIENTS,
@@ -192,7 +201,7 @@ def _on_the_way(x: Tensor, back: Event, chain: list[Event], name: str, names: Na
     )
 
 
-def _another_way(x: Tensor, back: Event, roots: list[Event], name: str, names: Names) -> Answer:
+def _another_way(x: Tensor, back: Event, roots: list[Event], name: str, names: Names, start: str) -> Answer:
     """No recorded way leads from the roots to x: what do they lead to?"""
     root = called(whose(roots[0]), names, "the result") if roots else "the result"
     first: list[Event] = []
@@ -206,24 +215,24 @@ def _another_way(x: Tensor, back: Event, roots: list[Event], name: str, names: N
     begin = lines(("backward started in", back))
     alone = next((r for r in roots if lone_leaf(r)), None)
     if alone is not None:
-        return _stopped_at(x, back, alone, _start(back, name) + f" did not come as far as {name}", names)
+        return _stopped_at(x, back, alone, f"{start} did not come as far as {name}", names)
     twin = next((e for e in first if _same_name(e, x, names)), None)
     if twin is not None:
         mine = fact(x)
         return Answer(
             "another of that name",
-            f"{_start(back, name)} leads to another tensor that was called {given_name(twin)}"
+            f"{start} leads to another tensor that was called {given_name(twin)}"
             f"{in_line(whose(twin))}; the present {name} is a new one{in_line(_made(mine))}.",
             (*lines(("the tensor that was used was made in", whose(twin)), ("the present one was made in", _made(mine))),
              *begin),
-            f"compute {root} anew, from the present {name}",
+            f"# compute {root} anew, from the present {name}",
             GRAPH,
             about=(x,),
         )  # fmt: skip
     if any(forgotten(e) for e in first):
         return Answer(
             "not in the graph",
-            f"{_start(back, name)} did not lead to {name}. What was more than {journal.DEEPEST} operations before "
+            f"{start} did not lead to {name}. What was more than {journal.DEEPEST} operations before "
             f"{root} is not recorded, so the line that cut the graph is not known.",
             begin, "", GRAPH, about=(x,),
         )  # fmt: skip
@@ -231,11 +240,11 @@ def _another_way(x: Tensor, back: Event, roots: list[Event], name: str, names: N
     used = listed([called(e, names, "data") for e in asking or first])
     return Answer(
         "not used",
-        f"{_start(back, name)} does not know {name}: {root} was computed from {used or 'other tensors'}, "
+        f"{start} cannot lead to {name}: {root} was computed from {used or 'other tensors'}, "
         f"not from {name}.",
         (*lines((f"{name} was made in", _made(fact(x))), (f"{root} was made in", whose(roots[0]) if roots else None)),
          *begin),
-        f"compute {root} with {name}",
+        f"# compute {root} with {name}",
         GRAPH,
         about=(x,),
     )  # fmt: skip
@@ -305,9 +314,8 @@ def _root_was_cut_off(x: Tensor, names: Names) -> Iterator[Answer]:
             for root in parents(back):
                 if lone_leaf(root) and way(root, x):
                     name = called(x, names, "this tensor")
-                    yield _stopped_at(
-                        x, back, root, f"{_start(back, name)} did not come as far as {name}", names
-                    )
+                    start = f"{name}.grad is None: the backward{in_line(back, ' of ')}"
+                    yield _stopped_at(x, back, root, f"{start} did not come as far as {name}", names)
                     return
 
 
@@ -331,8 +339,8 @@ def _no_leaf(x: Tensor, names: Names) -> Iterator[Answer]:
     where = in_line(e)
     if found.updates:
         finding = (
-            f"{name} is no leaf any more: {at(e) or 'the update'} computes the updated value as a new tensor and calls "
-            f"that {name}. Gradients go to the leaf{in_line(leaf, ' of ')}, not to it."
+            f"{name} is no leaf any more: {at(e) or 'the update'} computes the updated value as a new tensor, and {name} "
+            f"means that now. Gradients go to the leaf{in_line(leaf, ' of ')}, not to it."
         )
     else:
         finding = (

@@ -4,6 +4,7 @@ A recorded line is a code object and an instruction, so Python itself knows whic
 name the result goes.  Nothing here reads source text to find out what happened.
 """
 
+import ast
 import dis
 import linecache
 from bisect import bisect_right
@@ -76,6 +77,14 @@ def expression(place: Place | None) -> str:
     return text if len(text) <= LONGEST else ""
 
 
+def opens_block(place: Place) -> bool:
+    """Is the instruction the beginning of a `with` block?  (From 3.14 on Python calls `__enter__` as any function.)"""
+    offsets, found = _instructions(place.code)
+    i = max(bisect_right(offsets, place.instruction) - 1, 0)
+    entering = any("__enter__" in str(step.argval) for step in found[max(i - 6, 0) : i])
+    return "WITH" in found[i].opname or entering and found[i].opname.startswith("CALL")
+
+
 def whose(e: Event) -> Event:
     """The event that made the tensor, where the newest only says that its gradient was asked for or not."""
     while e.kind == "asked" and e.inputs and e.inputs[0].__class__ is Event:
@@ -116,6 +125,21 @@ def operation(e: Event) -> str:
     for ending in ("_number", "_row"):
         name = name.removesuffix(ending)
     return {"cast": "the conversion", "setitem": "the assignment"}.get(name, name)
+
+
+def as_code(name: str) -> str:
+    """A name or an expression in backticks as code that a method can be called on.
+
+    >>> as_code("w"), as_code("`a + b`"), as_code("the result")
+    ('w', '(a + b)', 'x')
+    """
+    text = name.strip("`")
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return "x"
+    atom = isinstance(tree, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
+    return text if atom else f"({text})"
 
 
 def called_node(n: Node, names: Names) -> str:

@@ -200,6 +200,13 @@ def with_function(place: Place | None, change: Callable[[str], str]) -> str:
     )
 
 
+def in_place_of(place: Place | None, new: str) -> str:
+    """The line with other text where the expression of its instruction stands."""
+    source = Source(place)
+    node = source.here()
+    return source.with_part(node, new) if node is not None else new
+
+
 def argument(place: Place | None, number: int = 0) -> str:
     """The text of an argument of the call that the place's instruction makes."""
     source = Source(place)

@@ -11,6 +11,7 @@ from autodiff_kernel.core.graph import PASSED, Passed
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
+from . import rewrite
 from .answer import Line, lines
 from .names import Names, called, expression, in_line, operation, whose
 
@@ -116,27 +117,42 @@ def _by_kind(e: Event, number: int, what: str, where: str, value: Any, names: Na
     if name in GATES:
         return _closed(e, what, where, value)
     if name in STEPS:
+        without = rewrite.without(e.place, name) if e.place is not None else ""
         return (
             f"{where} is a flight of level steps, whose slope is zero everywhere",
-            f"leave out {name} where the gradient of {what} is wanted",
+            without or f"# leave out {name} where the gradient of {what} is wanted",
         )
     if name in CHOICES:
-        return f"{where} chose other elements: none of {what} is the one that it took", ""
+        return (
+            f"{where} chose other elements: none of {what} is the one that it took",
+            "# only what is chosen gets a gradient; torch.logsumexp is a smooth maximum",
+        )
     if name in MASKS:
-        return f"{where} took nothing from {what}: the mask chose the other values everywhere", ""
+        return (
+            f"{where} took nothing from {what}: the mask chose the other values everywhere",
+            "# look at the mask: mask.float().mean() is the part of it that is True",
+        )
     factor = _zero_factor(e, number, names) if name in PRODUCTS else ""
     if factor:
-        return f"{where} multiplies {what} by {factor}, which is zero", ""
+        other = next((x for i, x in enumerate(e.inputs) if i != number and x.__class__ is Event), None)
+        if other is not None and other.tracked:
+            start = f"with torch.no_grad():\n    {factor}.normal_(0, 0.1)   # at the start, not all zeros"
+        else:
+            start = f"{factor} = 0.1 * torch.randn({list(other.shape) if other is not None else []})   # not all zeros"
+        return f"{where} multiplies {what} by {factor}, which is zero", start if factor.isidentifier() else ""
     if name in PARTS:
         return f"{where} takes other elements of {what} than those that a gradient came to", ""
     at = _value(value)
     if name in FAR_OUT and value is not None and np.all(np.abs(np.asarray(value, float)) > 8):
         return (
             f"{where} is flat where {what} is ({at}): its slope there is below what the dtype can hold",
-            f"smaller values in {what} (smaller weights, or inputs that are divided by their spread)",
+            f"# smaller values in {what}: smaller weights, or inputs that are divided by their spread",
         )
     if at:
-        return f"{where} has the slope zero where {what} is ({at})", ""
+        return (
+            f"{where} has the slope zero where {what} is ({at})",
+            "# a level point; at another value it has a slope",
+        )
     return f"{where} hands on nothing to {what}: its slope is zero at these values", ""
 
 
@@ -153,7 +169,7 @@ def _closed(e: Event, what: str, where: str, value: Any) -> tuple[str, str]:
     shown = f" ({_value(value)})" if _value(value) else ""
     fix = {
         "relu": f"torch.nn.functional.leaky_relu({what.strip('`')}, 0.01)   # or start with other weights",
-        "clamp": "leave the clamp out of the loss, or start within its bounds",
+        "clamp": "# leave the clamp out of the loss, or start within its bounds",
     }.get(name, "")
     if value is not None and not np.any(_within(value, low, high)):
         return f"{where} hands on gradients only where {what} is {inside}, and it is nowhere{shown}", fix

@@ -6,14 +6,20 @@ from typing import Any
 from autodiff_kernel.core import modes
 
 from .answer import Answer
+from .cuts import cut_from_a_gradient
 from .discarded import thrown_away
 from .dtypes import changed_dtype
+from .exceptions import mistake, newest_error
+from .gradients import gradient, gradient_missed
+from .graphs import hangs_on_freed, will_fail
 from .kinks import kinks
 from .lists import aliased_list
 from .memory import growing
 from .numbers import nonfinite
 from .precision import no_effect, underflow
 from .shapes import batch_squeezed, both_enlarged, folded_dim, mixed_batch
+from .standing import nothing_at_hand, standing
+from .training import not_updated, parameters
 from .unseen import changed_unseen
 from .whole_numbers import cut_off, divided, wrapped
 from .words import names_of_caller
@@ -23,24 +29,33 @@ Diagnosis = Callable[[Any, Mapping[str, Any] | None], Iterator[Answer]]
 
 # In order of weight: what makes a result wrong comes before what is merely good to know.
 DIAGNOSES: list[Diagnosis] = [
+    mistake,
+    aliased_list,
     nonfinite,
     changed_unseen,
+    growing,
+    parameters,
+    gradient_missed,
+    will_fail,
+    hangs_on_freed,
+    not_updated,
     wrapped,
     both_enlarged,
     mixed_batch,
     batch_squeezed,
-    aliased_list,
     shared_memory,
     thrown_away,
-    growing,
     underflow,
     no_effect,
     cut_off,
     kinks,
+    cut_from_a_gradient,
     divided,
     changed_dtype,
     folded_dim,
     view_written,
+    gradient,
+    standing,
     last_write,
 ]
 
@@ -51,25 +66,48 @@ def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
     found: list[Answer] = []
     with modes.recording(False):
         for diagnosis in DIAGNOSES:
-            found += [a for a in diagnosis(x, namespace) if a not in found]
+            for a in diagnosis(x, namespace):
+                if a not in found:
+                    found.append(a)
     return found
 
 
-def why(x: Any, namespace: Mapping[str, Any] | None = None) -> Answer:
+class _Newest:
+    """What stands for `why()` without an argument."""
+
+
+NEWEST = _Newest()
+
+
+def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
     """Why x is as it is: why its gradient is None, why it does not require grad, where its nan came from, …
 
-    x: a Tensor, a list of tensors, an exception, a model, or anything with `named_parameters()`.
-    namespace: the user's names, for the texts; the caller's by default.
+    x: a Tensor, a list of tensors, an exception, a model, or anything with `named_parameters()`; left out, the last
+    exception that nobody caught.  namespace: the user's names, for the texts; the caller's by default.
     Returns: the most important Answer (`answers` gives all).  Nothing is changed by asking.
+
+    >>> import autodiff_kernel as torch
+    >>> from autodiff_kernel import explain
+    >>> explain.watch()
+    >>> w = torch.ones(2, requires_grad=True)
+    >>> h = (w * 2).detach()
+    >>> print(explain.why(h).finding)
+    h does not require grad: `(w * 2).detach()` in line 1 takes the values of `w * 2` out of the graph.
+    >>> explain.watch(False)
     """
-    found = answers(x, names_of_caller() if namespace is None else namespace)
-    return found[0] if found else Answer("nothing", _nothing(x))
+    namespace = names_of_caller() if namespace is None else namespace
+    if x is NEWEST:
+        x = newest_error()
+        if x is None:
+            return Answer("nothing", "No exception was left uncaught so far: ask about a tensor, why(x).")
+    found = answers(x, namespace)
+    return found[0] if found else Answer("nothing", _nothing(x, namespace))
 
 
-def _nothing(x: Any) -> str:
-    if not modes.keeps():
+def _nothing(x: Any, namespace: Mapping[str, Any]) -> str:
+    if not modes.keeps() and not isinstance(x, BaseException):
         return "Nothing was recorded about it: recording is off. Call explain.watch() before the code that you ask about."
-    return "Nothing unusual was recorded about it."
+    return nothing_at_hand(x, namespace)
 
 
 def watch(flag: bool = True) -> None:

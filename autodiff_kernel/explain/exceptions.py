@@ -1,0 +1,280 @@
+"""What an exception of ours means: the finding with the user's names, the lines, what to write instead.
+
+The engine hangs the kind of mistake and what it found there on its exceptions (core/errors.py).  An answer is made from
+that, from the recorded facts, and from the line of the user's in which it was raised; never from the error's text.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autodiff_kernel.core import journal
+from autodiff_kernel.core.graph import Node
+from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.tensor import Tensor
+
+from . import cuts, gradients, graphs, misfits, refusals
+from .answer import LESSONS, Answer, Line, lines
+from .history import fact
+from .names import Names, as_code, called, in_line, whose
+from .paths import parents
+from .raised import Raised
+
+GRADIENTS, GRAPH = LESSONS["gradients"], LESSONS["graph"]
+
+
+def mistake(x: Any, names: Names) -> Iterator[Answer]:
+    """What an exception means, if it was raised by this package."""
+    if isinstance(x, BaseException):
+        case = Raised(x, names)
+        if case.ours:
+            yield answer_to(case)
+
+
+def newest_error() -> BaseException | None:
+    """The last exception that nobody caught."""
+    return getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+
+
+def answer_to(case: Raised) -> Answer:
+    """The answer to an exception of ours."""
+    told = case.told
+    if told is not None and told.topic in TOPICS:
+        found = TOPICS[told.topic](case)
+        if found is not None:
+            return found
+    return plainly(case)
+
+
+# ------------------------------------------------------------------------------------------------ the fallback
+def plainly(case: Raised) -> Answer:
+    """What the exception itself says, its line, and how our function was called."""
+    told, place = case.told, case.place
+    phrase = (str(case.error).splitlines() or [type(case.error).__name__])[0].strip()
+    finding = phrase if told is None or not told.summary else told.summary
+    if finding[-1:] not in ".!?":
+        finding += "."
+    marks: tuple[Line, ...] = lines(*told.lines) if told is not None else ()
+    if told is not None and told.cure:
+        fix = f"# {told.cure}"
+    else:
+        home = "torch.Tensor." if hasattr(Tensor, case.function) else "torch."
+        known = hasattr(Tensor, case.function) or hasattr(cuts.torch_module(), case.function)
+        fix = f"help({home}{case.function})   # what it takes" if case.function and known else ""
+    return Answer(
+        (told.topic if told is not None else "") or type(case.error).__name__,
+        finding,
+        (*marks, *lines(("raised in", place))),
+        fix,
+        LESSONS["tensors"],
+        trail=_operands(case),
+        about=tuple(case.tensors),
+    )
+
+
+def _operands(case: Raised) -> tuple[str, ...]:
+    """The tensors that our function was given, with shapes and dtypes."""
+    told = [
+        f"{case.name(t, i)} is {list(t.raw.shape)} {t.raw.dtype}{misfits.made_in(t)}"
+        for i, t in enumerate(case.arguments)
+        if isinstance(t, Tensor)
+    ]
+    return tuple(dict.fromkeys(told))[:4]
+
+
+# ------------------------------------------------------------------------------------------------ no graph
+def _told(case: Raised) -> Any:
+    assert case.told is not None
+    return case.told
+
+
+def no_graph(case: Raised) -> Answer | None:
+    """backward or grad of something that does not require grad: which line cut it off?"""
+    t = _told(case).tensor
+    e = fact(t)
+    if e is None:
+        return None
+    found = cuts.reasons(e, case.names)
+    if not found:
+        return None
+    name = case.name(t, 0, "the result")
+    why = found[0]
+    return Answer(
+        why.topic,
+        f"{name} does not require grad, so there is nothing for backward to walk back through: {why.clause}.",
+        (*why.lines, *lines(("backward was asked for in", case.place))),
+        why.fix,
+        cuts.LESSON[why.lesson],
+        trail=why.trail + tuple(f"Also: {r.clause}." for r in found[1:3]),
+        about=(t,),
+        certain=why.certain,
+    )
+
+
+def input_without_grad(case: Raised) -> Answer | None:
+    """Something is asked of a tensor that has no gradient."""
+    t = _told(case).tensor
+    e = fact(t)
+    if e is None:
+        return None
+    found = cuts.reasons(e, case.names)
+    if not found:
+        return None
+    name, why = case.name(t), found[0]
+    return Answer(
+        why.topic,
+        f"{name} does not require grad, so no gradient for it can be had: {why.clause}.",
+        (*why.lines, *lines(("its gradient was asked for in", case.place))),
+        why.fix,
+        cuts.LESSON[why.lesson],
+        trail=why.trail,
+        about=(t,),
+        certain=why.certain,
+    )
+
+
+def unused_input(case: Raised) -> Answer | None:
+    """autograd.grad: an input from which the outputs were not computed."""
+    told = _told(case)
+    t, index = told.tensor, told.facts["index"]
+    name = case.name(t, fallback=f"input {index}")
+    which = f"input {index} of autograd.grad" + (f" ({name})" if name != f"input {index}" else "")
+    back = next((e for e in reversed(journal.LOG) if e.kind == "backward"), None)
+    if back is None or not _starts_at(back, told.facts["outputs"]):
+        return None
+    found = gradients.not_reached(
+        t, back, name, case.names, f"{which} has no gradient: the way back{in_line(back, ' of ')}"
+    )
+    if found.topic == "not used":
+        fix = f"{found.fix}\n# or allow_unused=True, which gives None for it"
+        return Answer(
+            found.topic, found.finding, found.lines, fix, found.lesson, trail=found.trail, about=found.about
+        )
+    return found
+
+
+def _starts_at(back: Event, outputs: tuple[Tensor, ...]) -> bool:
+    return any(e.tensor() is t for e in parents(back) for t in outputs)
+
+
+# ------------------------------------------------------------------------------------------------ where backward starts
+def several_outputs(case: Raised) -> Answer:
+    """backward of more than one number."""
+    t = _told(case).tensor
+    name = case.name(t, 0, "the result")
+    node = case.expression
+    fix = ""
+    if isinstance(node, ast.Call):
+        first = node.func.value if _is_backward(node) and isinstance(node.func, ast.Attribute) else None
+        first = first or (node.args[0] if node.args else None)
+        if first is not None:
+            fix = case.source.with_part(first, f"{as_code(case.source.of(first))}.sum()")
+    return Answer(
+        "several outputs",
+        f"{name} has {t.raw.size} numbers (shape {list(t.raw.shape)}), and backward starts from one: which of them should "
+        "become smaller?",
+        lines((f"{name} was computed in", _maker(t)), ("backward was asked for in", case.place)),
+        f"{fix or f'{as_code(name)}.sum().backward()'}   # or .mean()",
+        GRADIENTS,
+        trail=(f"Or pass gradient=, {t.raw.size} weights of shape {list(t.raw.shape)}.",),
+        about=(t,),
+    )
+
+
+def _is_backward(node: ast.Call) -> bool:
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "backward"
+        and not (isinstance(node.func.value, ast.Attribute) and node.func.value.attr == "autograd")
+    )
+
+
+def _maker(t: Tensor) -> Event | None:
+    e = fact(t)
+    return None if e is None else whose(e)
+
+
+def seed_of_other_shape(case: Raised) -> Answer:
+    """The gradient given to backward does not have the output's shape."""
+    told = _told(case)
+    t, g = told.tensor, told.facts["gradient"]
+    name, seed = case.name(t, 0, "the output"), case.name(g, 1, "the gradient")
+    node, fix = case.expression, ""
+    if isinstance(node, ast.Call) and _is_backward(node) and (node.args or node.keywords):
+        given: ast.AST = node.args[0] if node.args else node.keywords[0].value
+        fix = case.source.with_part(given, f"torch.ones_like({name.strip('`')})")
+    return Answer(
+        "gradient's shape",
+        f"{seed} has shape {list(g.raw.shape)}, and {name} has shape {list(t.raw.shape)}: the gradient that backward starts "
+        "with needs one number for each number of the output.",
+        lines((f"{name} was computed in", _maker(t)), ("backward was asked for in", case.place)),
+        fix or f"torch.ones_like({name.strip('`')})   # has the right shape",
+        GRADIENTS,
+        about=(t, g),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ on the way
+def freed_graph(case: Raised) -> Answer | None:
+    """backward through a part that an earlier backward has freed."""
+    n = _told(case).node
+    back = next((e for e in reversed(journal.LOG) if e.kind == "backward"), None)
+    root = next((t for t in (e.tensor() for e in (parents(back) if back else ())) if t is not None), None)
+    if graphs.whole(n).place is None:
+        return None
+    start = root.node if root is not None and root.node is not None else n
+    found = graphs.border(start, n)
+    name = called(root, case.names, "the result") if root is not None else "the result"
+    return graphs.second_time(graphs.again(found, case.place, case.names), name, case.names)
+
+
+def saved_value_changed(case: Raised) -> Answer | None:
+    """A value that a derivative needs was overwritten."""
+    n = _told(case).node
+    found = graphs.overwritten(n) if isinstance(n, Node) else None
+    if found is None:
+        return None
+    answer = graphs.saved_value_changed(found, case.names, "")
+    first, rest = answer.finding[:1], answer.finding[1:]
+    return Answer(
+        answer.topic, first + rest, (*answer.lines, *lines(("backward needed it in", case.place))), answer.fix,
+        answer.lesson, about=answer.about,
+    )  # fmt: skip
+
+
+def gradcheck(case: Raised) -> Answer | None:
+    """gradcheck in single precision compares noise."""
+    told = _told(case)
+    t = told.tensor
+    if not isinstance(t, Tensor) or t.raw.dtype.itemsize >= 8:
+        return None
+    name = case.name(t, fallback="the input")
+    made = _maker(t)
+    from .rewrite import with_keyword
+
+    new = with_keyword(made.place, "dtype=torch.float64") if made is not None and made.kind == "made" else ""
+    return Answer(
+        "gradcheck in float32",
+        f"{name} is {t.raw.dtype}: gradcheck moves it by 1e-6 and sees how the result moves, and in {t.raw.dtype} that "
+        "drowns in rounding. The gradient may well be right.",
+        lines((f"{name} was made in", made), ("gradcheck was called in", case.place)),
+        new or f"{as_code(name)}.double()",
+        LESSONS["derivatives"],
+        trail=(told.summary,) if told.summary else (),
+        about=(t,),
+    )
+
+
+TOPICS: dict[str, Callable[[Raised], Answer | None]] = {
+    "no graph": no_graph,
+    "input without grad": input_without_grad,
+    "unused input": unused_input,
+    "several outputs": several_outputs,
+    "gradient's shape": seed_of_other_shape,
+    "freed graph": freed_graph,
+    "saved value changed": saved_value_changed,
+    "gradcheck": gradcheck,
+    **refusals.TOPICS,
+    **misfits.TOPICS,
+}
