@@ -91,9 +91,10 @@ def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
     >>> explain.watch()
     >>> w = torch.ones(2, requires_grad=True)
     >>> h = (w * 2).detach()
-    >>> print(explain.why(h).finding)
-    h does not require grad: `(w * 2).detach()` in line 1 takes the values of `w * 2` out of the graph.
+    >>> answer = explain.why(h)
     >>> explain.watch(False)
+    >>> answer.topic, answer.fix
+    ('detach', 'h = w * 2')
     """
     namespace = names_of_caller() if namespace is None else namespace
     if x is NEWEST:
