@@ -9,20 +9,24 @@ from ..core.edges import GradientEdge as _GradientEdge
 from ..core.edges import arrivals as _arrivals
 from ..core.edges import as_root as _as_root
 from ..core.levels import vmapping as _vmapping
-from ..core.modes import enable_grad as enable_grad
-from ..core.modes import no_grad as no_grad
-from ..core.modes import set_grad_enabled as set_grad_enabled
 from ..core.tensor import Tensor
 from ..core.wrappers import samples as _samples
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad
 from . import function as function
 from . import functional as functional
+from . import grad_mode as grad_mode
 from . import graph as graph
 from . import variable as variable
 from .anomaly_mode import detect_anomaly as detect_anomaly
 from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from .function import Function as Function
+from .grad_mode import enable_grad as enable_grad
+from .grad_mode import inference_mode as inference_mode
+from .grad_mode import is_multithreading_enabled as is_multithreading_enabled
+from .grad_mode import no_grad as no_grad
+from .grad_mode import set_grad_enabled as set_grad_enabled
+from .grad_mode import set_multithreading_enabled as set_multithreading_enabled
 from .gradcheck import gradcheck as gradcheck
 from .gradcheck import gradgradcheck as gradgradcheck
 from .variable import Variable as Variable
@@ -31,11 +35,19 @@ __all__ = [
     "Function",
     "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "functional",
     "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
+    "variable",
 ]
 
 

@@ -6,6 +6,7 @@ import warnings
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autodiff_kernel(\.|$)")
 
 from . import draws as draws  # noqa: E402
+from . import inference as inference  # noqa: E402
 from . import journal as journal  # noqa: E402
 from . import pinning as pinning  # noqa: E402
 from . import places as places  # noqa: E402

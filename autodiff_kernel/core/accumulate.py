@@ -19,6 +19,7 @@ from . import modes
 from .graph import Node, Notes, float32, ndarray, small
 from .inplace import check_overlap, stamp
 from .op import TABLE
+from .sharing import written_version
 from .tensor import Tensor, wrap
 
 _lock = threading.RLock()  # reentrant: a finalizer or a signal's handler may run a backward of its own
@@ -77,10 +78,11 @@ def addition(t: Tensor, g: Any, numbers: dict[int, Any]) -> tuple[Any, ...]:
     if isinstance(g, Tensor):
         return setattr, t, "_grad", have + g  # type: ignore[operator]
     raw = have.raw
-    if have.version.__class__ is list:
+    v = have.version
+    if v.__class__ is list:
         stamp(have)
     else:
-        have.version = (have.version or 0) + 1
+        have.version = v + 1 if v.__class__ is int else written_version(v)
     if isinstance(raw, np.generic):
         value = numbers[id(have)] = numbers.get(id(have), raw) + g
         return setattr, have, "raw", value

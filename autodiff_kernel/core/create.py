@@ -217,6 +217,8 @@ def frombuffer(
         )
     t = wrap(np.frombuffer(memory, dtype.np, count, offset))
     t._grad = None
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     return t.requires_grad_() if requires_grad else t
 
 

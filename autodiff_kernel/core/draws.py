@@ -36,7 +36,7 @@ from .fills import (
 from .generator import chosen
 from .levels import mapping
 from .op import TABLE
-from .tensor import Tensor, wrap
+from .tensor import Tensor, fresh, wrap
 
 
 def _function(name: str) -> Callable[[Any], Any]:
@@ -344,7 +344,7 @@ def multinomial(
     _check_weights(rows, replacement and count > 1)
     indices = draw.multinomial(chosen(generator, input.device), rows, count, replacement=replacement)
     raw = onto(indices.reshape(*weights.shape[:-1], count), input.device)
-    return into(out, wrap(raw))
+    return into(out, fresh(raw))
 
 
 def _rows(x: Any, count: int, replacement: bool, generator: Any) -> Any:

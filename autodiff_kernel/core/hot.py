@@ -16,6 +16,7 @@ from . import op as table
 from .graph import Node, new, tick
 from .modes import departed, watch
 from .op import Op, remember
+from .sharing import saved_counter
 from .tensor import Parameter, Tensor
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
@@ -59,7 +60,7 @@ def unary(op: Op) -> Any:
                 n.a = a
                 v = self.version
                 if v.__class__ is not list:
-                    v = self.version = [0, v or 0, None]
+                    v = self.version = [0, 0, None] if v is None else saved_counter(v)
                 n.va = v
             if keep_y:
                 n.y = y
@@ -149,14 +150,14 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                 n.a = a
                 v = self.version
                 if v.__class__ is not list:
-                    v = self.version = [0, v or 0, None]
+                    v = self.version = [0, 0, None] if v is None else saved_counter(v)
                 n.va = v
             if keep_b:
                 n.b = b
                 if right is not None or b is not other:
                     v = other.version
                     if v.__class__ is not list:
-                        v = other.version = [0, v or 0, None]
+                        v = other.version = [0, 0, None] if v is None else saved_counter(v)
                     n.vb = v
             if keep_y:
                 n.y = y

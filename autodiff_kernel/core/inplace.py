@@ -27,7 +27,7 @@ from . import graph, modes, places
 from .errors import explain
 from .graph import Node, as_edge, new, tick, written
 from .op import TABLE, Op
-from .sharing import Family, View, replay, share, version_of
+from .sharing import Family, View, replay, saved_version_of, share, version_of, written_version
 from .storage import root_of
 from .tensor import Parameter, Tensor, type_name, wrap
 
@@ -44,7 +44,7 @@ def stamp(t: Tensor) -> None:
         modes.watchers["wrote"](t)
         v = version_of(t)
     if v.__class__ is not list:
-        t.version = (v or 0) + 1
+        t.version = written_version(v)
     else:
         guard(v)
 
@@ -169,7 +169,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         if v.__class__ is list:
             guard(v)
         else:
-            self.version = (v or 0) + 1  # stamp(), written out
+            self.version = 1 if v is None else written_version(v)  # stamp(), written out
         if tracked:
             n = new(Node)
             n.op, n.seq, n.left, n.right, n.notes = row, tick(), left, right, None
@@ -180,7 +180,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             if keep_b:
                 n.b = b
                 if b is not other:
-                    n.vb = version_of(other)
+                    n.vb = saved_version_of(other)
         # An interrupt comes after a call, never between two stores: it finds value and node changed, or neither.
         if scalar:
             y = row.fwd(a, b)
@@ -384,6 +384,15 @@ def forbidden_view(family: View, n: Node | None, indirect: bool = False) -> Runt
             node=n,
             topic="view changed",
             family=family,
+        )
+    if family.made == "inference":
+        return explain(
+            RuntimeError,
+            f"A view was created in inference mode and {how} in normal mode. Given that this use case is ambiguous and "
+            "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
+            "inside the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want "
+            "the inplace to be tracked).",
+            node=n,
         )
     return explain(
         RuntimeError,

@@ -11,7 +11,7 @@ from .graph import Node, as_edge
 from .op import pick_node
 from .packing import Packed, hooks_at_work
 from .saved import overwritten
-from .sharing import version_of
+from .sharing import saved_version_of
 from .tensor import Tensor, wrap
 
 
@@ -36,7 +36,7 @@ class SavedTensor:
             )
             self.t = self.raw = self.version = None
             return
-        self.version = None if t.is_dual else version_of(t)
+        self.version = None if t.is_dual else saved_version_of(t)
         self.t, self.raw = (t, None) if number is None else (None, t.raw)
 
     def open(self, keeper: str, own: Callable[[], Node | None] = lambda: None, title: str = "") -> Tensor:

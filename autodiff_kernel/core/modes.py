@@ -9,6 +9,7 @@ see every operation, or None; and `special[0]`, either of the two.  Where they a
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
@@ -16,13 +17,17 @@ from typing import Any, TypeVar
 from . import places
 
 F = TypeVar("F", bound=Callable[..., Any])
+_GENERATOR = 0x20  # the mark of a generator function's code, see inspect.CO_GENERATOR
 
 departed = [False]  # has any thread another grad mode than "on", or hooks on saved values?
 watch: list[Any] = [None]  # what operations are shown to, see journal.py: `watch[0](op, p, inputs, result)`
 special = [False]  # either of the two
+inferring = [False]  # is any thread in inference mode?
+beneath: list[Any] = [None]  # what `watch` is apart from inference mode, which marks results by watching them
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
 _lock = threading.Lock()
 _off: set[int] = set()  # the threads that have gradients off
+_inferring: set[int] = set()  # the threads in inference mode
 _departures = 0  # how many others must be asked
 _choices = 0  # how many `recording()` blocks are open, on all threads
 _keep_everywhere = False
@@ -35,8 +40,9 @@ class _Gone:
     def __init__(self) -> None:
         self.thread = threading.get_ident()
 
-    def __del__(self, forget: Any = _off.discard) -> None:
-        forget(self.thread)
+    def __del__(self, forget: Any = (_off.discard, _inferring.discard)) -> None:
+        for one in forget:
+            one(self.thread)
 
 
 class _Thread(threading.local):
@@ -65,6 +71,9 @@ def _set_flags(departures: int = 0, choices: int = 0) -> None:
             watch[0] = watchers["operated"]
         else:
             watch[0] = watchers["marked"] if _provenance else None
+        beneath[0], inferring[0] = watch[0], not not _inferring
+        if _inferring:
+            watch[0] = watchers["inferred"]
         special[0] = departed[0] or watch[0] is not None
 
 
@@ -79,13 +88,13 @@ def is_grad_enabled() -> bool:
 
 
 def put_grad(flag: bool) -> None:
-    """Switch the recording of graphs on this thread.
+    """Switch the recording of graphs on this thread; in inference mode it stays off.
 
     An interrupt comes after a call, never between two stores: wherever it comes here, the flags of the process are set
     if a thread has gradients off.
     """
     me = threading.get_ident()
-    if flag:
+    if flag and not _thread.inference:
         _thread.grad = True
         _off.discard(me)
         departed[0] = not not _off or _departures > 0
@@ -96,6 +105,19 @@ def put_grad(flag: bool) -> None:
         _off.add(me)
 
 
+def is_inferring() -> bool:
+    """Whether this thread is in inference mode, see inference.py."""
+    return _thread.inference
+
+
+def put_inference(flag: bool) -> None:
+    """Switch inference mode on this thread."""
+    if flag != _thread.inference:
+        (_inferring.add if flag else _inferring.discard)(threading.get_ident())
+        _thread.inference = flag
+        _set_flags()
+
+
 def state() -> dict[str, Any]:
     """This thread's modes, for another thread that works in its place."""
     return {name: value for name, value in _thread.__dict__.items() if name != "gone"}
@@ -103,6 +125,7 @@ def state() -> dict[str, Any]:
 
 def put_state(modes: dict[str, Any]) -> None:
     """Take over another thread's modes."""
+    put_inference(modes.get("inference", False))
     put_grad(modes.get("grad", True))
     _thread.__dict__.update(modes)
 
@@ -153,6 +176,18 @@ class _Switch:
         return type(self)()
 
     def __call__(self, function: F) -> F:
+        if isinstance(function, type):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & _GENERATOR:
+            return _resumed(self, function)  # type: ignore[no-any-return]
+
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self._again():
@@ -165,6 +200,31 @@ class _Switch:
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
         return None
+
+
+def _resumed(switch: _Switch, function: Any) -> Any:
+    """A generator function whose body runs inside of the switch each time that it goes on, and only then."""
+
+    @functools.wraps(function)
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        body = function(*args, **kwargs)
+        go_on, given = body.send, None
+        try:
+            while True:
+                with switch._again():
+                    out = go_on(given)
+                try:
+                    go_on, given = body.send, (yield out)
+                except GeneratorExit:
+                    with switch._again():
+                        body.close()
+                    raise
+                except BaseException as error:
+                    go_on, given = body.throw, error
+        except StopIteration as stop:
+            return stop.value
+
+    return inside
 
 
 class no_grad(_Switch):

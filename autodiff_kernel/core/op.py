@@ -36,6 +36,7 @@ from .graph import Node, new, tick
 from .meeting import NUMBERS, meet
 from .packing import at_work, pack_node
 from .saved import spent_rule
+from .sharing import saved_version_of
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
 
 ndarray, float32 = np.ndarray, np.float32
@@ -227,10 +228,7 @@ def cast_back(x: Any, to: Any) -> Any:
 
 
 def push(op: Op, xs: Any, p: Any) -> Any:
-    """Dual numbers or batched tensors are among the inputs: see dual.py, which serves the newest level."""
-    from .dual import push as forward
-
-    return forward(op, xs, p)
+    """Dual numbers or batched tensors are among the inputs; dual.py puts its `push` here."""
 
 
 def record(op: Op, xs: Any, p: Any) -> Any:
@@ -286,7 +284,7 @@ def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: A
         n.sx = [np.shape(x) for x in raws]
         if "x" in op.reads[0]:
             n.x = list(raws)
-            n.vx = [version_of(x) if isinstance(x, Tensor) else None for x in xs]
+            n.vx = [saved_version_of(x) if isinstance(x, Tensor) else None for x in xs]
         keep_y = "y" in op.reads[0]
     else:  # written out for each input: a loop over names of slots takes four times as long
         count = len(raws)
@@ -326,7 +324,7 @@ def size_of(raw: Any) -> tuple[int, ...]:
 def kept(x: Any, raw: Any) -> tuple[Any, Any]:
     """What a node keeps of an input, and the version counter that guards it (of a tensor)."""
     if isinstance(x, Tensor):
-        return raw, version_of(x)
+        return raw, saved_version_of(x)
     return (x if x.__class__ in NUMBERS else raw), None
 
 
@@ -364,7 +362,10 @@ def join_family(out: Tensor, x: Tensor, op: Op, p: Any, several: bool = False) -
     parent = x.family if isinstance(x.family, View) else None
     base = parent.base if parent else x
     chain = (parent.chain if parent else ()) + ((op, p),)
-    made = "several" if several else "grad" if modes.is_grad_enabled() else "no_grad"
+    made = (
+        "several" if several else "grad" if modes.is_grad_enabled()
+        else "inference" if modes.is_inferring() else "no_grad"
+    )  # fmt: skip
     if parent and parent.made != "grad":
         made = parent.made
     out.family = View(base, chain, made)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
+from . import modes
 from .api import attach
 from .storage import root_of
 from .tensor import Tensor, share, wrap
@@ -48,6 +49,8 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     _pinned[id(owner)] = owner
     t = wrap(copy)
     t._grad = None
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     return t
 
 

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from . import modes
+from .errors import explain
+
 ndarray = np.ndarray
 
 
@@ -56,11 +59,59 @@ def family_of(base: Any) -> Family:
     return base.family
 
 
-def version_of(t: Any) -> list[Any]:
-    """The version counter of t, made if it has none yet."""
+class _Uncounted:
+    """In the place of a version counter: nobody counts the writes of an inference tensor, see inference.py."""
+
+    def __repr__(self) -> str:
+        return "<no version: an inference tensor>"
+
+
+INFERENCE = _Uncounted()
+
+
+def version_of(t: Any) -> Any:
+    """The version counter of t, made if it has none yet (an inference tensor has none)."""
+    v = t.version
+    if v.__class__ is not list and v is not INFERENCE:
+        v = t.version = [0, v or 0, None]
+    return v
+
+
+def saved_version_of(t: Any) -> Any:
+    """The same for a tensor that a node saves: RuntimeError if nobody counts its writes."""
     v = t.version
     if v.__class__ is not list:
-        v = t.version = [0, v or 0, None]
+        v = t.version = saved_counter(v)
+    return v
+
+
+def saved_counter(v: Any) -> list[Any]:
+    """A version counter after v writes, for a tensor that a node saves."""
+    if v is INFERENCE:
+        raise explain(
+            RuntimeError,
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+            "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+            "A gradient rule of this operation reads the tensor in backward, and nobody would notice if it were "
+            "overwritten until then.",
+            "clone() it first.",
+        )
+    return [0, v or 0, None]
+
+
+def written_version(v: Any) -> Any:
+    """The version of memory without a counter after one more write; RuntimeError for an inference tensor's outside."""
+    if v is not INFERENCE:
+        return (v or 0) + 1
+    if not modes.is_inferring():
+        raise explain(
+            RuntimeError,
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
+            "The tensor was made in inference mode, where nobody counts writes.",
+            "change a clone(), or do it inside `with torch.inference_mode():`.",
+        )
     return v
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .graph import Node, new, tick
 from .modes import departed, special, watch
 from .op import Op, pick_node, remember
-from .sharing import Family, View
+from .sharing import Family, View, saved_counter, version_of
 from .tensor import Tensor
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
@@ -58,7 +58,7 @@ def plain(op: Op, scalars: bool = False) -> Any:
                 n.a = a
                 v = x.version
                 if v.__class__ is not list:
-                    v = x.version = [0, v or 0, None]
+                    v = x.version = [0, 0, None] if v is None else saved_counter(v)
                 n.va = v
             if keep_y:
                 n.y = out.raw
@@ -88,7 +88,7 @@ def viewing(op: Op) -> Any:
         out.raw = y = fwd(a, p)
         v = x.version
         if v.__class__ is not list:
-            v = x.version = [0, v or 0, None]
+            v = version_of(x)
         out.version = v
         left = x.node
         if left is None:
@@ -148,7 +148,7 @@ def plural(op: Op) -> Any:
                 n.a = a
                 v = x.version
                 if v.__class__ is not list:
-                    v = x.version = [0, v or 0, None]
+                    v = x.version = [0, 0, None] if v is None else saved_counter(v)
                 n.va = v
             if keep_y:
                 n.y = ys

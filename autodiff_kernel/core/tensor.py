@@ -16,7 +16,7 @@ from .exchange import exchange
 from .formats import lies_in
 from .graph import Node, as_edge, leaf_node, new, resting, shown
 from .shape import Size
-from .sharing import Family, View, family_of, replay, share, version_of
+from .sharing import INFERENCE, Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
 
 ndarray, generic = np.ndarray, np.generic
@@ -27,6 +27,7 @@ __all__ = [
     "Tensor",
     "View",
     "family_of",
+    "fresh",
     "replay",
     "share",
     "version_of",
@@ -38,6 +39,14 @@ def wrap(raw: Any, node: Any = None, version: Any = None) -> "Tensor":
     """A Tensor around a raw array, without asking anything."""
     t = new(Tensor)
     t.raw, t.node, t.version, t.family = raw, node, version, None
+    return t
+
+
+def fresh(raw: Any) -> "Tensor":
+    """The same for a new array that no row of the table gave."""
+    t = wrap(raw)
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     return t
 
 
@@ -187,6 +196,8 @@ class Tensor:
     @property
     def _version(self) -> int:
         v = self.version
+        if v is INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return v[1] if v.__class__ is list else v or 0
 
     def _is_view(self) -> bool:
@@ -246,6 +257,14 @@ class Tensor:
                 "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
                 tensor=self,
                 topic="whole numbers asked",
+            )
+        if self.version is INFERENCE and not modes.is_inferring():
+            raise explain(
+                RuntimeError,
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+                "The tensor was made in inference mode, where nobody counts writes: backward could not rely on it.",
+                "clone() it first.",
+                tensor=self,
             )
         self.node = None
         if resting:
@@ -370,6 +389,8 @@ class Tensor:
     def data(self) -> "Tensor":
         """The same memory without history and without a version counter: changes through it go unnoticed."""
         out = wrap(share(self))
+        if self.version is INFERENCE:
+            out.version = INFERENCE
         if modes.watch[0] is not None:
             modes.watchers["left"]("data", self, out)
         return out
@@ -385,6 +406,8 @@ class Tensor:
             )
         exchange(self, raw)
         self.raw = raw
+        if self.version is INFERENCE or other.version is INFERENCE:
+            self.version = INFERENCE if other.version is INFERENCE else None
         if modes.watch[0] is not None:
             facts = [modes.watchers["fact_of"](t) for t in (self, other)]
             modes.watchers["note"]("write", "data", self, tuple(facts))
@@ -531,6 +554,8 @@ class Tensor:
         twin = new(type(self))
         twin.raw = self.raw.copy() if self.raw.ndim else self.raw[()]
         twin.node = twin.version = twin.family = None
+        if modes.inferring[0]:
+            modes.watchers["born"](twin)
         memo[id(self)] = twin
         if self.node is not None:
             twin.requires_grad_()
@@ -556,6 +581,8 @@ def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:
     t.raw = devices.asarray(array, array.dtype, devices.parse(device))
     t.node = t.version = t.family = None
     t._grad = None
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     return t.requires_grad_(requires_grad)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..dialect import speaks_2017
-from . import data
+from . import data, modes
 from . import device as devices
 from . import dtype as dtypes
 from .api import attach
@@ -53,6 +53,8 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
     t: Any = new(kind)
     t.raw, t.node, t.version, t.family = raw, None, version, None
     t._grad = None
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     if not args and speaks_2017():
         t.__dict__["no_dimension"] = True
     return t
@@ -154,6 +156,8 @@ class TypedMeta(type):
             if numbers and _PLAIN.issuperset(map(type, numbers)):  # a flat list needs no looking into
                 t = wrap(np.array(numbers, cls.plain))
                 t._grad = None
+                if modes.inferring[0]:
+                    modes.watchers["born"](t)
                 return t
         return typed(cls.dtype, args, cls.home if device is None else device)
 

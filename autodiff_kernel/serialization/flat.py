@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import device as devices
+from ..core import modes
 from ..core.tensor import Tensor, wrap
 
 # safetensors' names of dtypes
@@ -100,6 +101,8 @@ def from_npz(data: bytes, place: Callable[[Any, str], Any]) -> dict[str, Tensor]
 def made(raw: Any) -> Tensor:
     t = wrap(raw[()] if raw.__class__ is np.ndarray and not raw.ndim else raw)
     t._grad = None
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     return t
 
 

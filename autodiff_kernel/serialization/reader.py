@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtype as dtypes
+from ..core import modes
 from ..core.device import device
 from ..core.shape import Size
 from ..core.storage import as_strided
@@ -97,6 +98,8 @@ def rebuild_tensor(
         step = array.dtype.itemsize
         t = wrap(as_strided(array[int(offset) :], size, tuple(s * step for s in stride)))
     t._grad = None
+    if modes.inferring[0]:
+        modes.watchers["born"](t)
     return t.requires_grad_() if requires_grad is True else t
 
 

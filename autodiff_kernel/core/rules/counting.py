@@ -8,7 +8,7 @@ from .. import device as devices
 from ..api import check_tensor, into, public
 from ..op import Op
 from ..outline import of_all
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, fresh, wrap
 from .dims import whole
 from .joining import stack
 
@@ -103,7 +103,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     if not n:
-        return wrap(devices.zeros((x.raw.size, 0), x.raw.dtype, like=x.raw))
+        return fresh(devices.zeros((x.raw.size, 0), x.raw.dtype, like=x.raw))
     powers: list[Any] = [wrap(devices.ones(x.raw.shape, x.raw.dtype, like=x.raw))]
     for _ in range(n - 1):
         powers.append(powers[-1] * x)

@@ -98,7 +98,7 @@ def attach_view(x: Tensor, raw: Any, y: Any, p: tuple[Any, ...]) -> Tensor:
     out.raw = y
     v = x.version
     if v.__class__ is not list:
-        v = x.version = [0, v or 0, None]
+        v = version_of(x)
     out.version = v
     left = x.node
     if special[0]:

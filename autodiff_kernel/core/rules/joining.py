@@ -12,7 +12,7 @@ from ..graph import Node, new, tick
 from ..modes import special
 from ..op import Op
 from ..storage import row_major
-from ..tensor import Parameter, Tensor, wrap
+from ..tensor import Parameter, Tensor, fresh, wrap
 from .dims import whole, wrap_dim
 from .indexing import getitem
 from .shapes import expanded, reshape, reshaped, unsqueeze
@@ -404,7 +404,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     raw = input.raw
     if r == 0:
-        return wrap(devices.zeros((0,), raw.dtype, like=raw))
+        return fresh(devices.zeros((0,), raw.dtype, like=raw))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     index = np.array(list(choose(range(raw.size), r)), np.int64).reshape(-1, r)
     return input[wrap(devices.asarray(index, np.int64, like=raw))]  # type: ignore[index,no-any-return]
@@ -448,7 +448,7 @@ def block_diag(*tensors: Any) -> Tensor:
     """
     xs = tensors_of("block_diag", tensors)
     if not xs:
-        return wrap(devices.zeros((1, 0), np.float32))
+        return fresh(devices.zeros((1, 0), np.float32))
     for i, x in enumerate(xs):
         if x.raw.ndim > 2:
             raise RuntimeError(

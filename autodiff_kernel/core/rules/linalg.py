@@ -15,7 +15,7 @@ from ..failures import shape_clash
 from ..op import TABLE, Op
 from ..outline import of_all
 from ..return_types import return_type
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, fresh
 from ..wrappers import beneath
 from .dims import product
 from .einsum import unit
@@ -214,7 +214,7 @@ def info_of(A: Tensor, number: Any) -> Any:
     def of(t: Tensor) -> Tensor:
         numbers = [number(m) for _, m in one_by_one(t.raw)]
         shaped = np.array(numbers, np.int32).reshape(t.raw.shape[:-2])
-        return wrap(devices.asarray(shaped, np.int32, like=t.raw))
+        return fresh(devices.asarray(shaped, np.int32, like=t.raw))
 
     return beneath(A, of)
 

@@ -10,7 +10,7 @@ from ..errors import explain
 from ..op import TABLE, Op
 from ..outline import of_all
 from ..return_types import return_type
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, fresh, wrap
 from ..wrappers import beneath
 from .dims import product
 from .einsum import unit
@@ -165,7 +165,7 @@ def zero_pivots(lu: Tensor) -> Tensor:
     host = devices.to_numpy(np.diagonal(lu.raw, 0, -2, -1))
     zero = host == 0
     numbers = np.where(zero.any(-1), zero.argmax(-1) + 1 if host.shape[-1] else 0, 0).astype(np.int32)
-    return wrap(devices.asarray(numbers, np.int32, like=lu.raw))
+    return fresh(devices.asarray(numbers, np.int32, like=lu.raw))
 
 
 def zero_on_diagonal(k: int) -> RuntimeError:

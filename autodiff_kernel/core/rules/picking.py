@@ -15,7 +15,8 @@ from ..meeting import NUMBERS
 from ..modes import special, watch
 from ..op import TABLE, Op, remember
 from ..outline import of_all
-from ..tensor import Tensor, version_of
+from ..sharing import saved_version_of
+from ..tensor import Tensor
 from .casting import cast, to_device
 from .dims import wrap_dim
 from .writing import check_partial_overlap
@@ -114,7 +115,7 @@ def pick(x: Tensor, b: Tensor, pattern: tuple[bool, ...], packed: bool) -> Tenso
             n.p = p
             n.notes = None
             n.b = i
-            n.vb = version_of(b)
+            n.vb = saved_version_of(b)
             n.sa = a.shape
             n.sb = i.shape
             n.sy = y.shape

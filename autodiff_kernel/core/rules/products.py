@@ -17,7 +17,8 @@ from ..hot import binary
 from ..inplace import in_place
 from ..modes import departed, watch
 from ..op import Op
-from ..tensor import Parameter, Tensor, version_of
+from ..sharing import saved_version_of
+from ..tensor import Parameter, Tensor
 from ..walk import unbroadcast
 from .forms import conj
 from .orders import transpose_row
@@ -83,9 +84,9 @@ def pairing(op: Op) -> Any:
             n.sa, n.sb, n.sy = a.shape, b.shape, raw.shape
             keep_a, keep_b, _, _ = only_b if left is None else only_a if right is None else both
             if keep_a:
-                n.a, n.va = a, version_of(x)
+                n.a, n.va = a, saved_version_of(x)
             if keep_b:
-                n.b, n.vb = b, version_of(y)
+                n.b, n.vb = b, saved_version_of(y)
         watched = watch[0]
         if watched is not None:
             watched(op, p, (x, y), out)
@@ -563,9 +564,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     n.left, n.right, n.third = left, right, third
     n.sa, n.sb, n.sc, n.sy = x.shape, w.shape, c.shape, y.shape
     if left is not None:
-        n.b, n.vb = w, version_of(weight)
+        n.b, n.vb = w, saved_version_of(weight)
     if right is not None:
-        n.a, n.va = x, version_of(input)
+        n.a, n.va = x, saved_version_of(input)
     if watch[0] is not None:
         watch[0](linear_row, n.p, (input, weight, bias), out)
     return out

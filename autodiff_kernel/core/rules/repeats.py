@@ -9,7 +9,7 @@ from ..api import FUNCTIONS, attach, check_tensor, public
 from ..op import TABLE, Op
 from ..single import plain
 from ..storage import in_order, row_major
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, fresh
 from .dims import axes, is_whole, size_list, sizes, whole, wrap_dim
 from .reductions import sum_row
 from .shapes import ravel, reshape
@@ -161,7 +161,7 @@ def counted(repeats: Tensor) -> Tensor:
     if (host < 0).any():
         raise RuntimeError("repeats can not be negative")
     index = np.repeat(np.arange(len(host), dtype=raw.dtype), host)
-    return wrap(devices.asarray(index, raw.dtype, like=raw))
+    return fresh(devices.asarray(index, raw.dtype, like=raw))
 
 
 def check_output_size(given: int | None, right: int) -> None:

@@ -9,7 +9,7 @@ from ..api import check_tensor, into, public
 from ..errors import explain
 from ..meeting import NUMBERS
 from ..op import Op
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, fresh, wrap
 from .dims import wrap_dim
 
 ndarray = np.ndarray
@@ -170,7 +170,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
 
 
 def chosen(results: Any, return_inverse: bool, return_counts: bool) -> Any:
-    values, inverse, counts = (wrap(r if r.ndim else r[()]) for r in results)
+    values, inverse, counts = (fresh(r if r.ndim else r[()]) for r in results)
     more = (*[inverse] * bool(return_inverse), *[counts] * bool(return_counts))
     return (values, *more) if more else values
 
