@@ -547,7 +547,7 @@ def check(family: str, code: str) -> None:
     import pytest
 
     import autodiff_kernel as torch
-    from autodiff_kernel.core.rules.products import linear
+    from autodiff_kernel.core.rules.layers import linear
     from autodiff_kernel.core.rules.scatter import one_hot
     from autodiff_kernel.core.rules.tensor_products import bilinear
 

@@ -60,7 +60,7 @@ def test_the_namespace_is_complete() -> None:
 def test_a_product_gives_its_factors_gradients() -> None:
     x, w, b = random(4, 3).requires_grad_(), random(2, 3).requires_grad_(), random(2).requires_grad_()
     g = random(4, 2)
-    from autodiff_kernel.core.rules.products import linear
+    from autodiff_kernel.core.rules.layers import linear
 
     for y in (linear(x, w, b), torch.addmm(b, x, w.t()), x @ w.T + b, torch.einsum("ni,oi->no", x, w) + b):
         for leaf in (x, w, b):

@@ -8,7 +8,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-PLAIN = (tuple, list, dict, OrderedDict, defaultdict, deque)
+PLAIN = frozenset((tuple, list, dict, OrderedDict, defaultdict, deque))
 
 
 class Spec:
@@ -53,7 +53,7 @@ def is_named(x: Any) -> bool:
 
 
 def is_container(x: Any) -> bool:
-    return type(x) in PLAIN or is_named(x)
+    return type(x) in PLAIN or isinstance(x, tuple) and is_named(x)
 
 
 def keys_of(spec: Spec) -> Any:
@@ -62,6 +62,8 @@ def keys_of(spec: Spec) -> Any:
 
 def flatten(x: Any) -> tuple[list[Any], Spec]:
     """The leaves of x in order, and how they are nested."""
+    if type(x) is tuple and not any(map(is_container, x)):  # what most arguments are
+        return list(x), Spec(tuple, None, (LEAF,) * len(x), len(x))
     leaves: list[Any] = []
     return leaves, _flatten(x, leaves)
 
@@ -84,6 +86,10 @@ def _flatten(x: Any, leaves: list[Any]) -> Spec:
 
 def unflatten(spec: Spec, leaves: Iterable[Any]) -> Any:
     """The leaves nested as `spec` says."""
+    if spec is LEAF:
+        return next(iter(leaves))
+    if spec.kind is tuple and all(p is LEAF for p in spec.parts):
+        return tuple(leaves)
     return _unflatten(spec, iter(leaves))
 
 

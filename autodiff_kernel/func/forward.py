@@ -6,7 +6,7 @@ from typing import Any
 from ..core import dual, modes
 from ..core.errors import explain
 from ..core.pull import is_tracked, lift, pull, zeros_like
-from ..core.pytree import flatten, tree_map, unflatten
+from ..core.pytree import LEAF, flatten, tree_map, unflatten
 from ..core.tensor import Tensor
 from .reverse import bare, check_outputs, chosen, replaced, with_aux
 
@@ -47,10 +47,13 @@ def jvp_of(
             "of 3 tensors, tangents also must be. Got primals with structure "
             f"{spec} and tangents with structure {given}"
         )
-    check_tensors(flat, "primals")
-    check_tensors(moving, "tangents")
     for p, t in zip(flat, moving):
+        if p.__class__ is not Tensor or t.__class__ is not Tensor or p.raw.shape != t.raw.shape:
+            check_tensors(flat, "primals")
+            check_tensors(moving, "tangents")
         check_pair(p, t)
+    if not flat:
+        check_tensors(flat, "primals")
     with dual.level() as k:
         duals = unflatten(spec, [dual.make(p, t, k) for p, t in zip(flat, moving)])
         out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
@@ -58,8 +61,11 @@ def jvp_of(
         if has_aux:
             out, aux = with_aux(out, WHO)
             aux = tree_map(lambda t: dual.split(t, k)[0] if isinstance(t, Tensor) else t, aux)
-        ys, out_spec = flatten(out)
-        check_outputs(ys, WHO)
+        if isinstance(out, Tensor):
+            ys, out_spec = [out], LEAF
+        else:
+            ys, out_spec = flatten(out)
+            check_outputs(ys, WHO)
         pairs = [dual.split(y, k) for y in ys]
     if strict and any(t is None for _, t in pairs):
         raise explain(
@@ -82,6 +88,8 @@ def check_tensors(xs: list[Any], what: str) -> None:
 
 def check_pair(p: Tensor, t: Tensor) -> None:
     """PyTorch's errors for a primal or a tangent that moves nothing."""
+    if p.raw.dtype.kind == t.raw.dtype.kind == "f" and p.raw.shape == t.raw.shape:
+        return
     for what, x in (("primal", p), ("tangent", t)):
         if x.raw.dtype.kind not in "fcV":
             raise explain(

@@ -17,7 +17,7 @@ from ..core.rules.activations import (
     softsign,
     tanhshrink,
 )
-from ..core.rules.products import linear
+from ..core.rules.layers import linear
 from ..core.rules.scatter import one_hot
 from ..core.rules.tensor_products import bilinear
 

@@ -61,6 +61,9 @@ from . import (
     joining as joining,
 )
 from . import (
+    layers as layers,
+)
+from . import (
     linalg as linalg,
 )
 from . import (
