@@ -2,6 +2,8 @@
 
 import contextlib
 import gc
+import inspect
+import sys
 import threading
 import tracemalloc
 import weakref
@@ -9,7 +11,7 @@ import weakref
 import pytest
 
 import autodiff_kernel as torch
-from autodiff_kernel.core import modes, running
+from autodiff_kernel.core import modes, packing, running
 from autodiff_kernel.utils.checkpoint import (
     CheckpointError,
     checkpoint,
@@ -506,3 +508,56 @@ def test_two_threads_walk_the_same_checkpoint():
     for t in threads:
         t.join()
     assert all(g.tolist() == expected.tolist() for g in found)
+
+
+def interrupted(work, at):
+    """Run work() with a KeyboardInterrupt at its `at`-th call of, or return from, a Python function: did one come?"""
+    left = at
+
+    def count(frame, event, arg):
+        nonlocal left
+        if event in ("call", "return") and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+            left -= 1
+            if not left:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(count)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+def test_an_interrupt_at_any_call_leaves_no_trace():
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0]
+
+    def f(x):
+        return Exp.apply((x * 0.1).sin()).cos()
+
+    def gradient():
+        x = torch.ones(3, requires_grad=True)
+        y = f(x) + checkpoint(f, x, use_reentrant=False) + checkpoint(f, x, use_reentrant=True)
+        y.sum().backward()
+        return x.grad.tolist()
+
+    right = gradient()
+    for at in range(1, 100_000, 3):
+        came = interrupted(gradient, at)
+        assert torch.is_grad_enabled() and running.task() == 0 and not packing.open_pairs()
+        assert not came or at % 10 or gradient() == right
+        if not came:
+            break
+    assert at > 300 and gradient() == right and not modes.special[0]

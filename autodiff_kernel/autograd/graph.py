@@ -85,7 +85,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ saved values
-class saved_tensors_hooks:
+class saved_tensors_hooks(_packing.hooking):
     """In the `with` block, what operations save for backward goes through `pack_hook`, and comes from `unpack_hook`.
 
     pack_hook(tensor) returns anything; unpack_hook is given that when backward needs the value, and returns a tensor
@@ -105,14 +105,9 @@ class saved_tensors_hooks:
     """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        super().__init__(pack_hook, unpack_hook)
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        _packing.push_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(self, *args: object) -> None:
-        _packing.pop_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -36,8 +36,8 @@ def run(cls: Any, args: tuple[Any, ...], forward_mode: bool = False) -> tuple[An
     tensors = [x for x in args if isinstance(x, Tensor)]
     edges = tuple([x.node for x in tensors])  # before forward: it may change its inputs in place
     grad = modes.is_grad_enabled()
-    modes.put_grad(False)
     try:
+        modes.put_grad(False)
         result = call_forward(cls, ctx, args)
         outs = list(result) if isinstance(result, tuple) else [result]
         dirty = marked(ctx, "dirty_tensors")
@@ -56,7 +56,11 @@ def run(cls: Any, args: tuple[Any, ...], forward_mode: bool = False) -> tuple[An
             ctx.__dict__.pop("saved_for_forward", None)
         ctx._forget_marks()
     finally:
-        modes.put_grad(grad)
+        try:
+            modes.put_grad(grad)
+        except BaseException:  # an interrupt came before it
+            modes.put_grad(grad)
+            raise
     out = tuple(outs) if isinstance(result, tuple) else outs[0]
     if modes.watch[0] is not None:
         show(row_of(cls, isinstance(result, tuple)), tensors, out)

@@ -60,8 +60,8 @@ def inside(cls: Any, ps: tuple[Any, ...]) -> tuple[Any, Any]:
     ctx = new(cls._backward_cls)
     ctx._prepare(ps)
     grad = modes.is_grad_enabled()
-    modes.put_grad(False)
     try:
+        modes.put_grad(False)
         cls.setup_context(ctx, ps, y)
     finally:
         modes.put_grad(grad)

@@ -9,7 +9,7 @@ from typing import Any
 from .exchange import written_since
 from .graph import Node, as_edge
 from .op import pick_node
-from .packing import Packed, hooks_at_work
+from .packing import Packed, at_work, hooks_at_work
 from .saved import overwritten
 from .sharing import saved_version_of
 from .tensor import Tensor, wrap
@@ -29,7 +29,7 @@ class SavedTensor:
     def __init__(self, t: Tensor, stamp: int, number: int | None = None) -> None:
         self.number, self.stamp, self.packed = number, stamp, None
         self.node = t.node if number is None else None
-        hooks = hooks_at_work()
+        hooks = hooks_at_work() if at_work[0] else None
         if hooks is not None:
             self.packed = Packed(
                 t if number is None else wrap(t.raw, t.node, t.version), hooks, own=number is not None

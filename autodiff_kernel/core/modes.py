@@ -22,13 +22,14 @@ _GENERATOR = 0x20  # the mark of a generator function's code, see inspect.CO_GEN
 departed = [False]  # has any thread another grad mode than "on", or hooks on saved values?
 watch: list[Any] = [None]  # what operations are shown to, see journal.py: `watch[0](op, p, inputs, result)`
 special = [False]  # either of the two
+saving = [False]  # has any thread hooks on saved values?
 inferring = [False]  # is any thread in inference mode?
 beneath: list[Any] = [None]  # what `watch` is apart from inference mode, which marks results by watching them
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
 _lock = threading.Lock()
 _off: set[int] = set()  # the threads that have gradients off
 _inferring: set[int] = set()  # the threads in inference mode
-_departures = 0  # how many others must be asked
+_saving: set[int] = set()  # the threads with hooks on saved values, see packing.py
 _choices = 0  # how many `recording()` blocks are open, on all threads
 _keep_everywhere = False
 _provenance = False
@@ -40,7 +41,7 @@ class _Gone:
     def __init__(self) -> None:
         self.thread = threading.get_ident()
 
-    def __del__(self, forget: Any = (_off.discard, _inferring.discard)) -> None:
+    def __del__(self, forget: Any = (_off.discard, _inferring.discard, _saving.discard)) -> None:
         for one in forget:
             one(self.thread)
 
@@ -58,13 +59,12 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def _set_flags(departures: int = 0, choices: int = 0) -> None:
+def _set_flags(choices: int = 0) -> None:
     """Count who differs from the plain mode, and tell the hot path."""
-    global _departures, _choices
+    global _choices
     with _lock:
-        _departures += departures
         _choices += choices
-        departed[0] = not not _off or _departures > 0
+        departed[0] = not not _off or not not _saving
         if _choices:
             watch[0] = watchers["asking"]
         elif _keep_everywhere:
@@ -97,7 +97,7 @@ def put_grad(flag: bool) -> None:
     if flag and not _thread.inference:
         _thread.grad = True
         _off.discard(me)
-        departed[0] = not not _off or _departures > 0
+        departed[0] = not not _off or not not _saving
         special[0] = departed[0] or watch[0] is not None
     else:
         departed[0] = special[0] = True
@@ -130,9 +130,17 @@ def put_state(modes: dict[str, Any]) -> None:
     _thread.__dict__.update(modes)
 
 
-def depart(step: int) -> None:
-    """Count one more (or less) who must be asked when a node is made: hooks on saved values, see packing.py."""
-    _set_flags(departures=step)
+def put_saving(flag: bool) -> None:
+    """Note whether this thread has hooks on saved values."""
+    me = threading.get_ident()
+    if flag:
+        saving[0] = departed[0] = special[0] = True
+        _saving.add(me)
+    else:
+        _saving.discard(me)
+        saving[0] = not not _saving
+        departed[0] = not not _off or not not _saving
+        special[0] = departed[0] or watch[0] is not None
 
 
 def switched_off_at() -> Any:

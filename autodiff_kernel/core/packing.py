@@ -30,31 +30,37 @@ class _Here(threading.local):
 
 
 _here = _Here()
-_lock = threading.Lock()
-at_work = [0]  # how many pairs are open on all threads: while there is none, nobody looks further
+at_work = modes.saving  # has any thread hooks?  While none has, nobody looks further
 
 
-def push_hooks(pack: Any, unpack: Any) -> None:
-    """Let these hooks see what is saved on this thread from now on."""
-    for what, hook in (("pack_hook", pack), ("unpack_hook", unpack)):
-        if not callable(hook):
-            raise TypeError(f"saved_tensors_hooks(): {what} must be callable, not {type(hook).__name__}")
-    if _here.disabled is not None:
-        raise RuntimeError(_here.disabled)
-    _here.pairs.append((pack, unpack))
-    _count(1)
+class hooking:
+    """`with hooking(pack, unpack):` these hooks see what is saved on this thread.
 
+    An interrupt at any moment leaves no hooks behind.
+    """
 
-def pop_hooks() -> None:
-    """Take the innermost hooks of this thread off again."""
-    _here.pairs.pop()
-    _count(-1)
+    def __init__(self, pack: Any, unpack: Any) -> None:
+        self.pair = pack, unpack
+        self.depths: list[int] = []  # how many were open at each entering, of which there may be several
 
+    def __enter__(self) -> None:
+        for what, hook in zip(("pack_hook", "unpack_hook"), self.pair):
+            if not callable(hook):
+                raise TypeError(f"saved_tensors_hooks(): {what} must be callable, not {type(hook).__name__}")
+        if _here.disabled is not None:
+            raise RuntimeError(_here.disabled)
+        self.depths.append(len(_here.pairs))
+        try:
+            modes.put_saving(True)
+            _here.pairs.append(self.pair)
+        except BaseException:
+            self.__exit__()
+            raise
 
-def _count(step: int) -> None:
-    with _lock:
-        at_work[0] += step
-    modes.depart(step)
+    def __exit__(self, *_: object) -> None:
+        del _here.pairs[self.depths.pop() :]
+        if not _here.pairs:
+            modes.put_saving(False)
 
 
 def disable_hooks(message: str | None) -> str | None:
@@ -67,7 +73,15 @@ def disable_hooks(message: str | None) -> str | None:
 
 def hooks_at_work() -> Pair | None:
     """The hooks that see what is saved on this thread, or None."""
-    return _here.pairs[-1] if _here.pairs else None
+    if _here.pairs:
+        return _here.pairs[-1]
+    modes.put_saving(False)  # (an interrupt may have left it)
+    return None
+
+
+def open_pairs() -> list[Pair]:
+    """The hooks of this thread, the innermost last: whoever may leave by an interrupt cuts the list to its length."""
+    return _here.pairs
 
 
 class Packed:
@@ -79,11 +93,15 @@ class Packed:
         pack, self.unpack = hooks
         self.shape = t.raw.shape
         before, grad = t._version, modes.is_grad_enabled()
-        modes.put_grad(False)
         try:
+            modes.put_grad(False)
             self.held = pack(t)
         finally:
-            modes.put_grad(grad)
+            try:
+                modes.put_grad(grad)
+            except BaseException:  # an interrupt came before it
+                modes.put_grad(grad)
+                raise
         if own and self.held is t:  # a node that held its own result would never be freed
             self.held = wrap(t.raw, None, t.version)
         if t._version != before:

@@ -27,6 +27,7 @@ from ..core.errors import explain
 from ..core.generator import get_rng_state, set_rng_state
 from ..core.graph import tick
 from ..core.kept import SavedTensor
+from ..core.packing import open_pairs
 from ..core.tensor import Tensor
 
 __all__ = [
@@ -155,8 +156,13 @@ def checkpoint(
     region.compares = determinism_check == "default"
     region.traces = debug if _here.debug is None else _here.debug
     region.early_stop = early_stop if _here.early_stop is None else _here.early_stop
-    with saved_tensors_hooks(region.pack, region.unpack), first:
-        out = function(*args, **kwargs)
+    pairs = open_pairs()
+    depth = len(pairs)
+    try:
+        with saved_tensors_hooks(region.pack, region.unpack), first:
+            out = function(*args, **kwargs)
+    finally:
+        del pairs[depth:]  # written out: an interrupt comes with calls
     region.complete = True
     return out
 
@@ -275,14 +281,15 @@ class _Region:
         }
         replay = contextlib.nullcontext() if self.generators is None else self.generators.replayed()
         self.lines[1].clear()
-        with (
-            contextlib.suppress(_Enough),
-            replay,
-            modes.enable_grad(),
-            saved_tensors_hooks(found.pack, _itself),
-        ):
-            with self.context:
+        pairs = open_pairs()
+        depth = len(pairs)
+        try:
+            with replay, modes.enable_grad(), saved_tensors_hooks(found.pack, _itself), self.context:
                 self.function(*args, **kwargs)
+        except _Enough:
+            pass
+        finally:
+            del pairs[depth:]
         self.check(found)
         self.task, self.values = task, found.values
 
