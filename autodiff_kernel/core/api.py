@@ -70,8 +70,13 @@ def attach(name: str, method: Any) -> None:
 def check_tensor(function: str, x: Any, argument: str = "input", position: int = 1) -> None:
     """PyTorch's TypeError for an argument that is no Tensor."""
     if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(x).__name__}"
+        raise explain(
+            TypeError,
+            f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(x).__name__}",
+            cure="make it a tensor first: torch.tensor(value).",
+            topic="no tensor",
+            value=x,
+            argument=argument,
         )
 
 

@@ -14,8 +14,8 @@ from . import dtype as dtypes
 from . import formats, modes, storage
 from .api import FUNCTIONS, attach, check_tensor, into
 from .data import as_dtype, cast, check_array, natural, to_raw
-from .errors import explain
 from .tensor import Size, Tensor, share, wrap
+from .tensor_errors import whole_numbers
 from .typed import TYPED as TYPED
 from .typed import TYPES as TYPES
 from .typed import legacy as legacy
@@ -35,14 +35,7 @@ def made(raw: Any, requires_grad: bool = False, word: str = "", data: Any = None
     if not requires_grad:
         return t
     if raw.dtype.kind not in "fcV":
-        raise explain(
-            RuntimeError,
-            "Only Tensors of floating point and complex dtype can require gradients",
-            f"This one is {t.dtype}: whole numbers and truth values cannot change by a little.",
-            "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
-            tensor=t,
-            topic="whole numbers asked",
-        )
+        raise whole_numbers(t, "Only Tensors of floating point and complex dtype can require gradients")
     return t.requires_grad_()
 
 
@@ -404,6 +397,13 @@ def new_tensor(
     >>> torch.ones(1).new_tensor([1, 2])
     tensor([1., 2.])
     """
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
     d = as_dtype(dtype, "new_tensor") or self.dtype
     return made(to_raw(data, d, self.device if device is None else device), requires_grad)
 

@@ -11,11 +11,13 @@ import numpy as np
 from . import device as devices
 from . import dtype as dtypes
 from . import modes
+from . import tensor_errors as errors
 from .errors import explain
 from .exchange import exchange
 from .formats import lies_in
 from .graph import Node, as_edge, leaf_node, new, resting, shown
 from .shape import Size
+from .once import TO_SCALAR, warn_once
 from .sharing import INFERENCE, Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
 
@@ -234,15 +236,7 @@ class Tensor:
             )
         if not requires_grad:
             if self.node is not None and self.node.op is not None:
-                raise explain(
-                    RuntimeError,
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
-                    cure="use x.detach(), which has the values without the history.",
-                    node=self.node,
-                    tensor=self,
-                    topic="flag of a result",
-                )
+                raise errors.flag_of_a_result(self)
             if self.node is not None and self.node.notes is not None:
                 from .hooks import rest
 
@@ -250,14 +244,7 @@ class Tensor:
             self.node = None
             return self
         if self.raw.dtype.kind not in "fc":
-            raise explain(
-                RuntimeError,
-                "only Tensors of floating point dtype can require gradients",
-                f"This one is {self.dtype}: whole numbers and truth values cannot change by a little.",
-                "make it a floating point tensor, for example torch.tensor([1., 2.]) or x.float().",
-                tensor=self,
-                topic="whole numbers asked",
-            )
+            raise errors.whole_numbers(self)
         if self.version is INFERENCE and not modes.is_inferring():
             raise explain(
                 RuntimeError,
@@ -419,12 +406,8 @@ class Tensor:
         if modes.watch[0] is not None:
             modes.watchers["left"]("item", self)
         if raw.size != 1:
-            raise explain(
-                RuntimeError,
-                f"a Tensor with {raw.size} elements cannot be converted to Scalar",
-                cure="index one element first, reduce it (sum, mean), or use .tolist().",
-                tensor=self,
-                topic="one number of many",
+            raise errors.one_of_many(
+                self, RuntimeError, f"a Tensor with {raw.size} elements cannot be converted to Scalar"
             )
         return devices.item(raw)
 
@@ -442,19 +425,9 @@ class Tensor:
         if force:
             return devices.to_numpy(share(self.detach()))
         if self.node is not None and modes.is_grad_enabled():
-            raise explain(
-                RuntimeError,
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-                "NumPy does not record operations, so the graph would end here without notice.",
-                "x.detach().numpy() where the gradient is not wanted (for a plot, say).",
-                tensor=self,
-                topic="numpy of a graph",
-            )
+            raise errors.numpy_of_a_graph(self)
         if self.is_cuda:
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-                "memory first."
-            )
+            raise errors.numpy_of_a_gpu(self)
         if modes.watch[0] is not None:
             modes.watchers["left"]("numpy", self)
         return share(self)
@@ -483,35 +456,29 @@ class Tensor:
         if self.raw.size != 1:
             if self.raw.size == 0:
                 raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-            raise explain(
-                RuntimeError,
-                "Boolean value of Tensor with more than one value is ambiguous",
-                cure="ask .any() or .all(), or compare one element.",
-                tensor=self,
-                topic="truth of many",
-            )
+            raise errors.truth_of_many(self)
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self._number())
+        return float(self._number(ends=True))
 
     def __int__(self) -> int:
         return int(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self._number())
+        return complex(self._number(ends=True))
 
-    def _number(self) -> Any:
-        """The only element, for Python's conversions."""
+    def _number(self, ends: bool = False) -> Any:
+        """The only element, for Python's conversions; ends: warn if a graph ends here."""
         if self.raw.size != 1:
-            raise explain(
+            raise errors.one_of_many(
+                self,
                 ValueError,
                 "only one element tensors can be converted to Python scalars",
                 f"This one has {self.raw.size}.",
-                "index one element first, reduce it (sum, mean), or use .tolist().",
-                tensor=self,
-                topic="one number of many",
             )
+        if ends and self.node is not None and modes.is_grad_enabled():
+            warn_once(TO_SCALAR)
         return self.item()
 
     def __index__(self) -> int:
@@ -538,17 +505,7 @@ class Tensor:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:
-            raise explain(
-                RuntimeError,
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
-                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-                "see https://github.com/pytorch/pytorch/pull/103001",
-                "This tensor was computed: a copy would need a copy of the graph behind it.",
-                "x.detach().clone() copies the values; x.clone() makes a copy that the graph knows.",
-                tensor=self,
-                node=self.node,
-                topic="deepcopy of a result",
-            )
+            raise errors.deepcopy_of_a_result(self)
         if id(self) in memo:
             return memo[id(self)]
         twin = new(type(self))

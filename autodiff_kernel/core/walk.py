@@ -338,7 +338,7 @@ def spend(n: Node) -> None:
     n.a = n.b = n.c = n.y = n.x = None
     if n.notes is not None:
         n.notes.packed = None
-        if n.notes.recorded:
+        if n.notes.recorded and n.notes.freed is None:
             n.notes.freed, n.notes.freed_when = places.here(), tick()
     if op.whole is not None and n.p is not None:
         n.p._free_saved()

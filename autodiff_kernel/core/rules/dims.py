@@ -2,6 +2,7 @@
 
 from typing import Any, NoReturn
 
+from ..errors import explain
 from ..tensor import Tensor
 
 
@@ -17,8 +18,20 @@ def wrap_dim(d: Any, ndim: int, function: str = "", argument: str = "dim") -> in
     size = ndim or 1
     if -size <= d < size:
         return 0
-    raise IndexError(
-        f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {d})"
+    raise no_such_dim(d, ndim)
+
+
+def no_such_dim(d: int, ndim: int) -> IndexError:
+    """PyTorch's error for a dimension that a tensor of `ndim` dimensions does not have."""
+    size = ndim or 1
+    return explain(
+        IndexError,
+        f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {d})",
+        f"The dimensions are counted from 0: there are {size}.",
+        f"name one from 0 to {size - 1}, or -1 for the last one.",
+        topic="no such dimension",
+        dim=d,
+        ndim=ndim,
     )
 
 
@@ -57,7 +70,11 @@ def axes(dim: Any, ndim: int, function: str = "") -> tuple[int, ...] | None:
     for d in dim:
         d = wrap_dim(d, ndim, function)
         if d in out:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+            raise explain(
+                RuntimeError,
+                f"dim {d} appears multiple times in the list of dims",
+                cure="name each dimension once; -1 and the last one's number are the same.",
+            )
         out.append(d)
     return tuple(out) if ndim and out else None
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import device as devices
 from ..api import FUNCTIONS, into, public
+from ..errors import explain
 from ..graph import Node, new, tick
 from ..modes import special
 from ..op import Op
@@ -131,11 +132,20 @@ def check_cat(xs: list[Tensor], dim: Any) -> int:
     """The dimension, counted from the front; PyTorch's errors for shapes that do not go together."""
     shapes = [x.raw.shape for x in xs]
     if not shapes:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+        raise explain(
+            ValueError,
+            "torch.cat(): expected a non-empty list of Tensors",
+            cure="of no tensors neither the shape nor the dtype of the result is known: start with torch.zeros(0).",
+        )
     first: Any = None
     for i, shape in enumerate(shapes):
         if not shape:
-            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+            raise explain(
+                RuntimeError,
+                f"zero-dimensional tensor (at position {i}) cannot be concatenated",
+                "A single number has no dimension along which something could follow it.",
+                "torch.stack([a, b]) makes a tensor of numbers.",
+            )
         if first is None and shape != (0,):
             first = shape
     if first is None:
@@ -150,10 +160,16 @@ def check_cat(xs: list[Tensor], dim: Any) -> int:
             )
         for k, (have, want) in enumerate(zip(shape, first, strict=True)):
             if have != want and k != d:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected size {want} but got "
-                    f"size {have} for "
-                    f"tensor number {i} in the list."
+                raise explain(
+                    RuntimeError,
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {want} but got size {have} for "
+                    f"tensor number {i} in the list.",
+                    f"Tensors are put behind one another along dimension {d}; all their other sizes must be equal.",
+                    "another dim=, or tensors of equal sizes in the others.",
+                    topic="shapes do not join",
+                    dim=d,
+                    number=i,
+                    shapes=tuple(shapes),
                 )
     return d
 
@@ -161,14 +177,23 @@ def check_cat(xs: list[Tensor], dim: Any) -> int:
 def check_stack(xs: list[Tensor], dim: Any) -> int:
     """The new dimension, counted from the front; PyTorch's errors for shapes that are not equal."""
     if not xs:
-        raise RuntimeError("stack expects a non-empty TensorList")
+        raise explain(
+            RuntimeError,
+            "stack expects a non-empty TensorList",
+            cure="of no tensors neither the shape nor the dtype of the result is known: look why the list is empty.",
+        )
     shape = xs[0].raw.shape
     for i, x in enumerate(xs):
         if x.raw.shape != shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(x.raw.shape)} at "
-                f"entry {i}"
+            raise explain(
+                RuntimeError,
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.raw.shape)} at "
+                f"entry {i}",
+                "Stacked tensors lie on one another like sheets: all must have one shape.",
+                "torch.cat() puts tensors of different lengths behind one another.",
+                topic="shapes do not join",
+                number=i,
+                shapes=tuple(t.raw.shape for t in xs),
             )
     return wrap_dim(dim, len(shape) + 1, "stack")
 
