@@ -19,7 +19,10 @@ from .dims import wrap_dim
 from .joining import cat
 from .parts import narrow
 
-COMPLEX = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.float64): np.dtype(np.complex128)}
+COMPLEX: dict[Any, Any] = {
+    np.dtype(np.float32): np.dtype(np.complex64),
+    np.dtype(np.float64): np.dtype(np.complex128),
+}
 
 
 def scaled(y: Any, scale: float) -> Any:
