@@ -4,7 +4,6 @@ The mode holds for the whole process, as in PyTorch.  While it is on, nodes keep
 the walk takes its general step for every node, through `watched`; while it is off it costs the walk one question.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from . import modes
 from .errors import explain
 from .graph import Node
+from .once import warn
 from .saved import called, check_writes
 
 on = [False]
@@ -68,23 +68,13 @@ def point_out(error: Exception, n: Node) -> None:
         )
     else:
         told = f"Error detected in {n.title}. Traceback of forward call that caused the error:\n  {place}"
-    warnings.warn(told, UserWarning, stacklevel=_depth_outside())
+    warn(told)
     explanation = getattr(error, "explanation", None)
     if explanation is None:
         error.add_note(told)
     elif place is not None and all(str(p) != str(place) for _, p in explanation.lines):
         explanation.lines = (*explanation.lines, (f"{n.title} was recorded in", place))
         error.add_note(f"  {n.title} was recorded in {place}")
-
-
-def _depth_outside() -> int:
-    """How many frames up the user's code begins, for a warning."""
-    import sys
-
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and "__autodiff_kernel__" in frame.f_globals:
-        depth, frame = depth + 1, frame.f_back
-    return depth
 
 
 # ------------------------------------------------------------------------------------------------ nan

@@ -13,6 +13,7 @@ from .edges import as_inputs
 from .errors import explain
 from .graph import Node, as_edge
 from .hooks import has_hooks
+from .once import CREATES_GRAPH, warn_once
 from .op import TABLE
 from .routes import Route, restrict
 from .running import Task
@@ -47,6 +48,7 @@ def backward(
     if not create_graph:
         deposit(run(roots, keep, False, route))
         return
+    warn_once(CREATES_GRAPH)
     moving: dict[Node, Any] = {}
     k = 0
     if any(t.__class__ is dual.Dual for t in tensors):

@@ -10,7 +10,9 @@ import numpy as np
 
 from . import device as devices
 from . import dtype as dtypes
+from . import modes
 from .errors import explain
+from .once import TO_SCALAR, warn_once
 from .tensor import Tensor
 
 generic = np.generic
@@ -276,6 +278,8 @@ def number_of(x: Any) -> Any:
                 f"There is a tensor of shape {list(x.raw.shape)} among the data.",
                 "use torch.stack(tensors), which also lets gradients through.",
             )
+        if x.node is not None and modes.is_grad_enabled():
+            warn_once(TO_SCALAR)
         return x.item()
     return x.item() if isinstance(x, (generic, np.ndarray)) else x
 

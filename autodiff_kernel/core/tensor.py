@@ -16,8 +16,8 @@ from .errors import explain
 from .exchange import exchange
 from .formats import lies_in
 from .graph import Node, as_edge, leaf_node, new, resting, shown
-from .shape import Size
 from .once import TO_SCALAR, warn_once
+from .shape import Size
 from .sharing import INFERENCE, Family, View, family_of, replay, share, version_of
 from .storage import contiguous_strides, offset_of
 
