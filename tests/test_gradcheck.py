@@ -385,3 +385,11 @@ def test_names_and_signatures():
 def test_batches_of_cotangents():
     assert gradcheck(torch.sin, counting(3), check_batched_grad=True)
     assert gradgradcheck(torch.sin, counting(3), check_batched_grad=True)
+
+
+def test_batches_of_tangents():
+    assert gradcheck(torch.sin, counting(3), check_forward_ad=True, check_batched_forward_grad=True)
+    inputs = (counting(2, 3), counting(3))
+    assert gradcheck(
+        lambda a, b: (a @ b, a * b), inputs, check_forward_ad=True, check_batched_forward_grad=True
+    )
