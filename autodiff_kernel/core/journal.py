@@ -102,6 +102,10 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
                 if e.depth >= DEEPEST:
                     e = e._replace(inputs=(), depth=0)
                 depth = e.depth + 1
+            known, raw = e.value, x.raw
+            if known is not None and raw.__class__ is ndarray and x is not out:
+                if known.tobytes() != raw.tobytes():  # changed through another name, or by NumPy
+                    e = e._replace(value=raw.copy())
             inputs.append(e)
             n = x.node
             if n is not None and n.op is None:  # a leaf: pictures show the value with which it was used last

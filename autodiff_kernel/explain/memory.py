@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kernel.core import journal
-from autodiff_kernel.core.graph import Node
+from autodiff_kernel.core.graph import PASSED, Node
 from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.storage import is_array, root_of
 from autodiff_kernel.core.tensor import Tensor
@@ -34,14 +34,14 @@ class Kept:
 
     nodes: how many.  bytes: of the saved values, each buffer once, without those that a leaf holds anyway.  lines: how
     often each of the user's instructions is in the graph.  bytes_of: what the nodes of each instruction keep first.
-    walked: how many of its nodes a backward was started from.
+    events: of its nodes.
     """
 
     nodes: int = 0
     bytes: int = 0
     lines: Counter[Any] = field(default_factory=Counter)
     bytes_of: Counter[Any] = field(default_factory=Counter)
-    walked: int = 0
+    events: set[int] = field(default_factory=set)
     more: bool = False
 
     @property
@@ -54,7 +54,6 @@ class Kept:
 def kept_by(roots: list[Node], seen_buffers: set[int] | None = None) -> Kept:
     """What the graphs of these nodes keep alive together."""
     kept, known = Kept(), set()
-    started = {id(e) for b in list(journal.LOG) if b.kind == "backward" for e in b.inputs}
     counted: set[int] = set() if seen_buffers is None else seen_buffers
     graph: list[Node] = []
     for root in roots:
@@ -72,8 +71,8 @@ def kept_by(roots: list[Node], seen_buffers: set[int] | None = None) -> Kept:
         kept.nodes += 1
         spot = getattr(n, "spot", None)
         kept.lines[spot] += 1
-        if n.notes is not None and n.notes.event is not None and id(n.notes.event) in started:
-            kept.walked += 1
+        if n.notes is not None and n.notes.event is not None:
+            kept.events.add(id(n.notes.event))
         for array in _arrays(n):
             base = root_of(array)
             if id(base) not in counted:
@@ -112,16 +111,17 @@ def _grown(x: Tensor, root: Node, names: Names) -> Iterator[Answer]:
     if spot is None or rounds < 2 or _was_started_from(root):
         return
     number = x.raw.size == 1
-    if not kept.walked and not number:
+    done = _walked_without(root, kept)
+    if not done and not number:
         return  # a state that is carried on, whose backward is still to come
     title = name_of_tensor(x, names) or "this tensor"
     place = Place(*spot)
-    told = f"{title} keeps the graphs of {rounds} rounds{_done(kept, rounds)}: {_size_of(kept)}, growing with every round"
-    if not kept.walked:
+    told = f"{title} keeps the graphs of {rounds} rounds{_DONE if done else ''}: {_size_of(kept)}, growing with every round"
+    if not done:
         told += "; that is right only if backward is to start from it"
     yield Answer(
         "graph grows", f"{told}.", lines((f"added to {times(rounds)} in", place)), _number_only(x, place, title, names),
-        LESSON, _repeated(kept), (x,), certain=bool(kept.walked),
+        LESSON, _repeated(kept), (x,), certain=done,
     )  # fmt: skip
 
 
@@ -135,11 +135,14 @@ def _rounds(root: Node, spot: Any) -> int:
     return sum(1 for a, b in zip([None, *spots], spots) if b == spot != a)
 
 
-def _done(kept: Kept, rounds: int) -> str:
-    """Whether backward has no more need of them."""
-    if not kept.walked:
-        return ""
-    return f", although backward is done with {'all' if kept.walked >= rounds else kept.walked} of them"
+_DONE = ", although backward has been through them already"
+
+
+def _walked_without(root: Node, kept: Kept) -> bool:
+    """Did a backward go through a part of the graph without root, so that the part is done with?"""
+    mine = None if root.notes is None else root.notes.event
+    walks = {s.walk for s in list(PASSED) if id(s.event) in kept.events}
+    return bool(walks - {s.walk for s in list(PASSED) if s.event is mine})
 
 
 def _was_started_from(root: Node) -> bool:
@@ -187,14 +190,14 @@ def _collected(sequence: Any, names: Names) -> Iterator[Answer]:
         return
     kept = kept_by([t.node for t in held if t.node is not None])
     title = next((k for k, v in (names or {}).items() if v is sequence), "the list")
-    last = fact(held[-1])
+    last, done = fact(held[-1]), any(s.event is fact(t) for t in held for s in list(PASSED))
     yield Answer(
         "graphs in a list",
-        f"{title} holds {len(held)} results with their graphs{_done(kept, len(held))}: {_size_of(kept)}, growing with every "
+        f"{title} holds {len(held)} results with their graphs{_DONE if done else ''}: {_size_of(kept)}, growing with every "
         "round"
-        + ("." if kept.walked else "; that is right only if backward is to go through them."),
+        + ("." if done else "; that is right only if backward is to go through them."),
         lines(("made in", last)), f"{title}.append({_element(held[-1], last, names)}.item())", LESSON, _repeated(kept),
-        tuple(held), certain=bool(kept.walked),
+        tuple(held), certain=done,
     )  # fmt: skip
 
 

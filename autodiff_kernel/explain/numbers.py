@@ -52,12 +52,12 @@ def nonfinite(x: Any, names: Names) -> Iterator[Answer]:
         yield from _of_gradient(owner.fact, x, values, names) if hasattr(owner, "fact") else ()
         return
     told = list(_of_value(x, values, names))
-    yield from told
-    if not told and e is not None:
-        yield from _of_results(x, values, names)
     g = x._grad_or_none()
     if g is not None and e is not None:
-        yield from _of_gradient(e, g, values, names)
+        told += _of_gradient(e, g, values, names)
+    if not told and e is not None:
+        told += _of_results(x, values, names)
+    yield from told
 
 
 # ------------------------------------------------------------------------------------------------------ forward
@@ -135,10 +135,10 @@ def _told(t: Tensor, e: Event, trail: Trail, values: Values, names: Names, kind:
     if trail.unknown is not None:
         yield Answer(
             "nan" if kind == "nan" else "inf",
-            f"{title} has {kind}. It was there already in {label(trail.unknown, names)}; the values before that were "
-            "not kept (more than 64 elements).",
+            f"{title} has {kind}, first seen in the result of {expression(trail.unknown.place) or operation(trail.unknown)}; "
+            "what that read was not kept (more than 64 elements).",
             lines(("first seen in", trail.unknown)),
-            f"torch.isfinite({_input_name(trail.unknown, names)}).all()  # ask this of the values before that line",
+            f"torch.isfinite({_input_name(trail.unknown, names)}).all()  # ask this before that line",
             LESSONS["numbers"], tuple(steps), (t,), certain=False,
         )  # fmt: skip
         return
@@ -209,7 +209,7 @@ def _title(t: Tensor, e: Event, names: Names) -> str:
 
 
 def _input_name(e: Event, names: Names) -> str:
-    return next((label(x, names) for x in e.inputs if x.__class__ is Event), label(e, names))
+    return next((label(x, names, 80) for x in e.inputs if x.__class__ is Event), label(e, names, 80))
 
 
 def spot_of(e: Event, values: Values, names: Names) -> Spot | None:

@@ -57,9 +57,10 @@ def around(t: Tensor) -> list[Event]:
 
 def operations(events: list[Event], *rows: str) -> Iterator[Event]:
     """Those that are operations (or in-place operations) of the table; of these rows, if any are named."""
-    for e in events:
-        if e.kind in ("operation", "write") and isinstance(e.op, Op) and (not rows or e.op.name in rows):
-            yield e
+    for e in events:  # (one without inputs is a copy whose history was cut off)
+        if e.kind in ("operation", "write") and e.inputs and isinstance(e.op, Op):
+            if not rows or e.op.name in rows:
+                yield e
 
 
 def tensors_of(e: Event) -> list[Event]:

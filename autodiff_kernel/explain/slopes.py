@@ -71,7 +71,7 @@ def backward_cause(b: Bend) -> Cause:
     if n is None:
         return Cause(f"the rule of {operation(b.e)} gives {worst(b.backs.gradient(b.step))} here", "", "")
     x, g, slope, result = n
-    factor = f"({number(slope)})" if slope < 0 or 1 / slope < 0 else number(slope)
+    factor = f"({number(slope)})" if np.signbit(slope) else number(slope)
     said = (
         f"backward of {expression(b.e.place) or operation(b.e)} multiplies the cotangent {number(g)} by the slope of "
         f"{_FUNCTIONS.get(b.row, operation(b.e))} at {number(x)}, which is {number(slope)}: "

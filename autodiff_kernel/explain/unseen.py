@@ -12,7 +12,7 @@ from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
-from .aliases import lineage, overlap
+from .aliases import Lineage, lineage, overlap
 from .answer import LESSONS, Answer, lines
 from .history import before, fact
 from .related import around, operations
@@ -27,19 +27,56 @@ def changed_unseen(x: Any, names: Names) -> Iterator[Answer]:
     """A value that an operation saved for backward was changed through .data or NumPy: the gradient is wrong."""
     if not isinstance(x, Tensor):
         return
+    writes, lent = Writes(), _numpy_knows()
+    if not writes.unseen and not lent:
+        return
     values = Values()
-    position = {id(e): i for i, e in enumerate(list(journal.LOG))}
-    told: set[tuple[int, int]] = set()
+    told: set[tuple[Any, ...]] = set()
     for e in operations(_concerning(x, names)):
         for saved, role in _saved_by(e):
-            writes = list(_unseen_writes(e, saved, position))
-            for w in writes:
-                key = id(e.spot[0]) ^ e.spot[1], id(w.spot[0]) ^ w.spot[1]
-                if key not in told and _does_harm(e, w, values, position):
+            found = list(writes.unseen_by(e, saved)) if writes.unseen else []
+            for w in found:
+                key = (*e.spot, *w.spot)
+                if key not in told and _does_harm(e, w, values, writes.position):
                     told.add(key)
                     yield _unseen(e, saved, role, w, values, names)
-            if not writes:
+            if not found and lent:
                 yield from _unseen_by_numpy(e, saved, role, values, names)
+
+
+class Writes:
+    """The writes in the log, by the memory that they changed."""
+
+    def __init__(self) -> None:
+        log = list(journal.LOG)
+        self.position = {id(e): i for i, e in enumerate(log)}
+        self.by_memory: dict[int, list[tuple[Event, Lineage]]] = {}
+        self.unseen = False  # is there any that a version counter does not count?
+        for w in log:
+            if w.kind == "write":
+                way = lineage(w.inputs[0] if w.op == "data" else w)
+                self.unseen = self.unseen or way.unseen or w.op == "data"
+                self.by_memory.setdefault(id(way.root.result), []).append((w, way))
+
+    def unseen_by(self, e: Event, saved: Event) -> Iterator[Event]:
+        """The writes after e that changed the memory of what it saved, and that no version counter tells of."""
+        home = lineage(saved)
+        start = self.position.get(id(e), -1)
+        for w, way in self.by_memory.get(id(home.root.result), ()):
+            if self.position[id(w)] <= start:
+                continue
+            if w.op == "data":  # other memory was put in the place of the saved tensor's
+                if w.result is saved.result and lineage(w.inputs[1]).root.result is not home.root.result:
+                    yield w
+            elif way.unseen != home.unseen:
+                a, b = w.tensor(), saved.tensor()
+                if a is None or b is None or overlap(a.raw, b.raw):
+                    yield w
+
+
+def _numpy_knows() -> bool:
+    """Does NumPy hold the memory of any recorded tensor?"""
+    return any(e.op in ("numpy", "from_numpy") for e in list(journal.LOG))
 
 
 def _concerning(x: Tensor, names: Names) -> list[Event]:
@@ -72,20 +109,6 @@ def _saved_by(e: Event) -> Iterator[tuple[Event, str]]:
         yield e, "its result"
 
 
-def _unseen_writes(e: Event, saved: Event, position: dict[int, int]) -> Iterator[Event]:
-    """Writes after e to the memory of the saved value that went through .data."""
-    start = position.get(id(e), -1)
-    home = lineage(saved)
-    for w in list(journal.LOG)[start + 1 :]:
-        if w.kind != "write" or w.op == "data" or w is e:
-            continue
-        way = lineage(w)
-        if way.root.result is home.root.result and way.unseen != home.unseen:
-            a, b = w.tensor(), saved.tensor()
-            if a is None or b is None or overlap(a.raw, b.raw):
-                yield w
-
-
 def _does_harm(e: Event, w: Event, values: Values, position: dict[int, int]) -> bool:
     """Was (or will be) the saved value read after the write?  Where the walk is recorded, did it give another gradient?"""
     steps = [s for s in Backwards(values).steps if s.event is e]
@@ -98,7 +121,8 @@ def _does_harm(e: Event, w: Event, values: Values, position: dict[int, int]) -> 
 
 
 def _walks(b: Event, e: Event) -> bool:
-    return any(x is e for root in b.inputs if root.__class__ is Event for x in before(root))
+    roots = [x for x in b.inputs if x.__class__ is Event]
+    return any(x is e or x.result is e.result and x.spot == e.spot for root in roots for x in before(root))
 
 
 def _is_wrong(s: Passed, values: Values) -> bool | None:
@@ -172,6 +196,8 @@ def _unseen_by_numpy(e: Event, saved: Event, role: str, values: Values, names: N
 
 def _on_a_copy(w: Event, names: Names) -> str:
     """The writing line with a copy in place of `.data`."""
+    if w.op == "data":
+        return f"loss.backward()  # before {w.place.text if w.place is not None else 'the assignment'}"
     way = lineage(w)
     inner = next((s for s in way.steps if s.op == "data"), None)
     owner = label(inner.inputs[0], names) if inner is not None else label(w, names)

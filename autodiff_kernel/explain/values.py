@@ -35,7 +35,9 @@ class Values:
         return entry[1]
 
     def inputs(self, e: Event) -> list[Array] | None:
-        """The values of all inputs; None if one is unknown."""
+        """The values of all inputs; None if one is unknown, or all of them (of a copy whose history was cut off)."""
+        if not e.inputs:
+            return None
         found = [self.of(x) for x in e.inputs]
         return None if any(v is None for v in found) else found
 

@@ -83,8 +83,9 @@ def _shared(x: Tensor, e: Event, w: Event, link: Event | None, names: Names) -> 
         )
         fix = f"{name} = {copy}  # if {title} should keep its values: a copy has memory of its own"
     writer = w.place.text if w.place is not None else operation(w)
+    topic = "written through a view" if link is not None and is_view(link) else "shared memory"
     return Answer(
-        "shared memory", f"{title} changed with {other}: {how} {kind}, so {writer} changed both.",
+        topic, f"{title} changed with {other}: {how} {kind}, so {writer} changed both.",
         lines(*([("one memory since", link)] if link is not None else []), ("written in", w)), fix, LESSON, about=(x,),
     )  # fmt: skip
 

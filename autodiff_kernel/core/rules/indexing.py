@@ -450,11 +450,10 @@ def arrange(x: Tensor, found: list[tuple[int, Tensor]]) -> tuple[Any, tuple[bool
 # ------------------------------------------------------------------------------------------------ assignment
 def put(self: Tensor, index: Any, value: Any) -> None:
     """Overwrite a part of the tensor with a number or a tensor, which broadcasts; its dtype is cast."""
+    if not quick_put(self, index, value):
+        put_plainly(self, index, value)
     if watch[0] is not None:
-        put_plainly(self, index, value)
         modes.watchers["assigned"](self, index, value)
-    elif not quick_put(self, index, value):
-        put_plainly(self, index, value)
 
 
 def put_plainly(self: Tensor, index: Any, value: Any) -> None:

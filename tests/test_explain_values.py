@@ -1,0 +1,587 @@
+"""Explanations of values: where nan and inf came from, whole numbers, lost digits, kinks, shapes and dtypes."""
+
+import numpy as np
+import pytest
+from cells import cell, codes, line_numbers
+
+import autodiff_kernel as torch
+from autodiff_kernel import explain
+
+
+# ------------------------------------------------------------------------------------------------ nan and inf, forward
+def test_softmax_by_hand_overflows():
+    ns = cell("""scores = torch.tensor([[2.0, 500.0], [0.0, 1.0]])
+weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+mixed = weights.sum(dim=0) * 2
+""")
+    for name in ("weights", "mixed", "scores"):  # the result, what came of it, and what it was computed from
+        a = ns.answer(name, "nan")
+        assert "exp(500) = inf" in a.finding and "inf / inf = nan" in a.finding
+        assert line_numbers(a) == [2]
+    assert ns.why("weights").fix.startswith("weights = torch.softmax(scores, dim=1)")
+    assert any("went on through sum, mul" in step for step in ns.why("mixed").trail)
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("bad = torch.tensor([4.0, -9.0]).sqrt()", "sqrt(-9) = nan"),
+        ("bad = torch.tensor([1.0, -2.0]).log()", "log(-2) = nan"),
+        ("bad = torch.tensor([1.0, 0.0]) / torch.tensor([0.5, 0.0])", "0 / 0 = nan"),
+        ("bad = torch.tensor([3.0]) / torch.tensor([0.0])", "3 / 0 = inf"),
+        ("bad = 1 / torch.tensor([2.0, 0.0])", "1 / 0 = inf"),
+        ("bad = torch.tensor([0.0]).log()", "log(0) = -inf"),
+        ("bad = torch.tensor([-8.0]) ** 0.5", "(-8 ** 0.5"),
+        ("bad = torch.tensor([1e30]) * torch.tensor([1e30])", "becomes inf"),
+        ("bad = torch.tensor([2.0]).acos()", "acos(2) = nan"),
+        ("bad = torch.tensor([float('inf')]) - torch.tensor([float('inf')])", "inf - inf = nan"),
+        ("bad = torch.zeros(0).mean()", "no elements"),
+    ],
+)
+def test_what_makes_nan_and_inf(line, said):
+    a = cell(f"n = 1\n{line}\n").why("bad")
+    assert a.topic in ("nan", "inf") and line_numbers(a)[-1] == 2
+    assert said.lstrip("(") in a.finding
+
+
+def test_zero_times_inf_is_told_in_two_steps():
+    ns = cell("""p = torch.tensor([0.5, 0.0, 0.5])
+entropy = -(p * p.log()).sum()
+""")
+    a = ns.why("entropy")
+    assert "log(0) = -inf, and 0 * (-inf) = nan" in a.finding and line_numbers(a) == [2]
+    assert a.fix == "p.clamp(min=1e-12).log()"
+
+
+def test_the_spread_of_one_sample():
+    ns = cell("""batch = torch.ones(1, 4)
+spread = batch.std(dim=0)
+total = batch.var()
+one = torch.tensor([[3.0]]).var()
+""")
+    a = ns.why("spread")
+    assert "n - 1 = 0" in a.finding and "one sample" in a.finding and line_numbers(a) == [2]
+    assert a.fix.startswith("batch.std(dim=0, correction=0)")
+    assert ns.topics("total")[0] not in ("nan", "inf") and ns.why("one").topic == "nan"
+
+
+def test_a_row_that_is_masked_as_a_whole():
+    ns = cell("""scores = torch.zeros(2, 3)
+hidden = torch.tensor([[False, True, False], [True, True, True]])
+masked = scores.masked_fill(hidden, float("-inf"))
+attention = masked.softmax(dim=-1)
+""")
+    a = ns.why("attention")
+    assert "masked[1, :]" in a.finding and "0 / 0" in a.finding and line_numbers(a) == [3, 4]
+    assert "dim=1" in a.fix
+    assert "inf" not in ns.topics("masked")  # it was put there on purpose
+
+
+def test_half_precision_ends_early():
+    ns = cell("""speed = torch.tensor([400.0, 2.0]).half()
+energy = speed * speed
+far = torch.tensor([1e5]).half()
+thousands = torch.full((70,), 1000.0, dtype=torch.float16)
+total = thousands.sum()
+""")
+    a = ns.why("energy")
+    assert a.topic == "inf" and "400 * 400 = 160000" in a.finding and "65504" in a.finding
+    assert line_numbers(a) == [2] and a.fix.startswith("speed.float() * speed.float()")
+    assert "100000 does not fit into float16" in ns.why("far").finding
+    assert "70000" in ns.why("total").finding and "65504" in ns.why("total").finding
+
+
+def test_nan_that_came_with_the_data():
+    ns = cell("""rows = torch.tensor([[1.0, float("nan")], [2.0, 3.0]])
+means = rows.mean(dim=0)
+""")
+    a = ns.why("means")
+    assert "rows held nan from the start" in a.finding and line_numbers(a) == [1]
+
+
+def test_large_values_are_found_while_they_can_be_computed_again():
+    ns = cell("""x = torch.full((40, 40), 60.0)
+y = ((x * 2).exp() * 0.5).sum()
+""")
+    a = ns.why("y")
+    assert "exp(120) = inf" in a.finding and line_numbers(a) == [2]
+
+
+def test_large_values_that_are_gone_are_not_guessed_at():
+    ns = cell("""def load():
+    x = torch.ones(100)
+    x[7] = -1.0
+    return x.log()
+y = load()
+x = None
+z = y * 2
+""")
+    a = ns.why("z")
+    assert not a.certain and a.topic == "nan" and "not kept" in a.finding
+    assert line_numbers(a) == [4]
+
+
+def test_a_parameter_takes_nan_from_its_gradient():
+    ns = cell("""w = torch.tensor([0.0, 0.0], requires_grad=True)
+for step in range(3):
+    loss = (w * w).sum().sqrt()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.zero_()
+""")
+    for name in ("w", "loss"):
+        a = ns.why(name)
+        assert a.topic == "gradient is nan" and line_numbers(a) == [3, 6]
+        assert "slope of sqrt at 0, which is inf" in a.finding and "inf * 0 = nan" in a.finding
+        assert "w.norm()" in a.fix
+
+
+# --------------------------------------------------------------------------------------------------- nan, backward
+def test_where_does_not_protect_the_other_branch():
+    ns = cell("""t = torch.tensor([9.0, -4.0, 0.0], requires_grad=True)
+inside = t > 0
+roots = torch.where(inside, t.sqrt(), torch.zeros(3))
+roots.sum().backward()
+""")
+    for question in ("t", "t.grad"):
+        a = ns.why(question)
+        assert a.topic == "gradient is nan" and line_numbers(a) == [3]
+        assert "backward of t.sqrt()" in a.finding and "cotangent 0" in a.finding and "where" in a.finding
+        assert "torch.where(inside, t, torch.ones_like(t))" in a.fix
+        assert "torch.where(inside, safe.sqrt(), torch.zeros(3))" in a.fix
+    assert torch.where(ns["inside"], ns["t"], torch.ones(3)).sqrt().isfinite().all()  # the cure cures
+
+
+@pytest.mark.parametrize("mask", ["torch.masked_fill(t.log(), t <= 0, 0.0)", "t.log()[t > 0]", "t.log()[:1]"])
+def test_other_ways_of_leaving_elements_out(mask):
+    a = cell(f"t = torch.tensor([2.0, 0.0], requires_grad=True)\n{mask}.sum().backward()\n").why("t")
+    assert a.topic == "gradient is nan" and "slope of log at 0" in a.finding and line_numbers(a) == [2]
+    assert "left this element out" in a.finding and "safe.log()" in a.fix
+
+
+def test_the_root_of_a_sum_of_squares_at_zero():
+    ns = cell("""a = torch.zeros(3, requires_grad=True)
+b = torch.zeros(3, requires_grad=True)
+b.norm().backward()
+length = (a * a).sum().sqrt()
+length.backward()
+""")
+    a = ns.why("a")
+    assert "slope of sqrt at 0, which is inf" in a.finding and line_numbers(a) == [4] and "a.norm()" in a.fix
+    assert not [t for t in ns.topics("b") if "nan" in t or "inf" in t]
+
+
+@pytest.mark.parametrize(
+    "line, function, fix",
+    [
+        ("(v ** 0.5).sum().backward()", "the power", "(v + 1e-12) ** 0.5"),
+        ("v.sqrt().sum().backward()", "sqrt", "(v + 1e-12).sqrt()"),
+        ("(1 - v).acos().sum().backward()", "acos", "(1 - v).clamp(-1 + 1e-6, 1 - 1e-6).acos()"),
+    ],
+)
+def test_infinitely_steep_functions(line, function, fix):
+    a = cell(f"v = torch.zeros(2, requires_grad=True)\n{line}\n").why("v")
+    assert a.topic == "gradient is inf" and f"slope of {function} at" in a.finding and a.fix == fix
+
+
+def test_a_gradient_returned_by_autograd_grad():
+    ns = cell("""v = torch.zeros(2, requires_grad=True)
+(g,) = torch.autograd.grad(v.sqrt().sum(), v)
+""")
+    assert ns.why("g").topic == "gradient is inf" and line_numbers(ns.why("g")) == [2]
+
+
+def test_a_gradient_that_is_nan_because_the_value_was():
+    ns = cell("""x = torch.full((90,), 100.0, requires_grad=True)
+y = x.exp()
+z = (y / y).sum()
+z.backward()
+""")
+    a = ns.why("x")
+    assert (
+        a.topic == "gradient is nan"
+        and "already in the forward pass" in a.finding
+        and "exp(100) = inf" in a.finding
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ whole numbers
+def test_whole_numbers_wrap_around():
+    ns = cell("""pixels = torch.tensor([[250, 3], [128, 7]], dtype=torch.uint8)
+brighter = pixels + 30
+darker = pixels - 5
+turned = 100 - pixels
+small = torch.tensor([100], dtype=torch.int8) * 2
+many = torch.arange(1, 25).prod()
+cut = torch.tensor([300, 5]).to(torch.uint8)
+""")
+    a = ns.why("brighter")
+    assert a.topic == "wrapped around" and "250 + 30 = 280" in a.finding and "280 - 256 = 24" in a.finding
+    assert "1 of 4" in a.finding and line_numbers(a) == [2] and a.fix.startswith("pixels.int() + 30")
+    assert "3 - 5 = -2" in ns.why("darker").finding and "-2 + 256 = 254" in ns.why("darker").finding
+    assert "100 - 250 = -150" in ns.why("turned").finding and ns.why("turned").fix.startswith(
+        "100 - pixels.int()"
+    )
+    assert "100 * 2 = 200" in ns.why("small").finding and "200 - 256 = -56" in ns.why("small").finding
+    assert "620448401733239439360000" in ns.why("many").finding
+    assert "300 became 44" in ns.why("cut").finding
+    assert len([t for t in ns.topics("pixels") if t == "wrapped around"]) == 3
+
+
+def test_three_ways_to_divide():
+    ns = cell("""n = torch.tensor([9, -9])
+down = n // 4
+exact = n / 4
+cut = torch.div(n, 4, rounding_mode="trunc")
+same = torch.tensor([8]) // 4
+""")
+    for name, value, line in (("down", "-3", 2), ("exact", "-2.25", 3), ("cut", "-2", 4)):
+        a = ns.answer(name, "division of whole numbers")
+        assert f"{name} is {value} for -9 divided by 4" in a.finding and line_numbers(a) == [line]
+        text = "\n".join(a.trail)
+        assert "(-9) / 4 = -2.25" in text and "(-9) // 4 = -3" in text and "= -2: towards zero" in text
+    assert "division of whole numbers" not in ns.topics("same")
+
+
+def test_fractions_that_integers_cannot_hold():
+    ns = cell("""counts = torch.zeros(3, dtype=torch.long)
+counts[1] = 0.75
+more = torch.zeros_like(counts)
+more.copy_(torch.tensor([0.5, 1.0, 2.0]))
+""")
+    a = ns.why("counts")
+    assert a.topic == "fraction cut off" and "0.75 was stored as 0" in a.finding and line_numbers(a) == [2]
+    assert "0.5 was stored as 0" in ns.answer("more", "fraction cut off").finding
+
+
+# ----------------------------------------------------------------------------------------------------------- precision
+def test_too_small_for_the_dtype():
+    ns = cell("""rate = torch.tensor([2e-9]).half()
+chances = torch.full((50,), 1e-2)
+likelihood = chances.prod()
+""")
+    a = ns.why("rate")
+    assert a.topic == "underflow" and "2e-09" in a.finding and "6e-08" in a.finding and line_numbers(a) == [1]
+    b = ns.answer("likelihood", "underflow")
+    assert b.fix.startswith("chances.log().sum()") and line_numbers(b) == [3]
+
+
+def test_too_small_beside_the_other_operand():
+    ns = cell("""x = torch.tensor([1.0, 2.0])
+h = 1e-9
+slope = ((x + h) ** 2 - x**2) / h
+count = torch.tensor(16777216.0)
+count += 1
+""")
+    a = ns.answer("slope", "lost in rounding")
+    assert "1.19209e-07" in a.finding and line_numbers(a) == [3] and a.fix.startswith("x.double() + 1e-09")
+    assert "16777216" in ns.answer("count", "lost in rounding").finding
+
+
+# --------------------------------------------------------------------------------------------------------------- kinks
+def test_kinks_and_the_slopes_that_backward_took():
+    ns = cell("""def slope_of(f, at=0.0):
+    u = torch.tensor(at, requires_grad=True)
+    f(u).backward()
+    return u.grad
+by_relu = slope_of(torch.relu)
+by_max = slope_of(lambda u: torch.max(u, torch.tensor(0.0)))
+by_clamp = slope_of(lambda u: u.clamp(min=0))
+by_abs = slope_of(torch.abs)
+beside = slope_of(torch.relu, 0.5)
+""")
+    for name, took, line in (
+        ("by_relu", "0", 3),
+        ("by_max", "0.5", 6),
+        ("by_clamp", "1", 7),
+        ("by_abs", "0", 3),
+    ):
+        a = ns.answer(name, "kink")
+        assert f"backward took {took}," in a.finding and "u is 0" in a.finding.replace(
+            "both operands are 0", "u is 0"
+        )
+        assert line_numbers(a) == [line] and float(took) == ns[name].item()
+    assert "kink" not in ns.topics("beside")
+
+
+def test_equal_extremes():
+    ns = cell("""shared = torch.tensor([2.0, 5.0, 5.0], requires_grad=True)
+shared.max().backward()
+picked = torch.tensor([2.0, 5.0, 5.0], requires_grad=True)
+picked.max(dim=0).values.backward()
+alone = torch.tensor([2.0, 5.0, 4.0], requires_grad=True)
+alone.max().backward()
+""")
+    assert "backward took 0.5" in ns.answer("shared", "kink").finding
+    assert "backward took 1" in ns.answer("picked", "kink").finding
+    assert "kink" not in ns.topics("alone")
+
+
+# -------------------------------------------------------------------------------------------------------------- shapes
+def test_a_column_met_a_row():
+    ns = cell("""features = torch.ones(5, 2)
+guess = features @ torch.ones(2, 1)
+truth = torch.arange(5.0)
+error = guess - truth
+loss = (error**2).mean()
+right = ((guess == truth.reshape(5, 1)).float()).mean()
+hits = (guess > truth).float().mean()
+""")
+    for name in ("loss", "error", "guess", "truth"):
+        a = ns.answer(name, "both were enlarged")
+        assert "[5, 1]" in a.finding and "[5]" in a.finding and "[5, 5]" in a.finding
+        assert "25 values instead of 5" in a.finding and line_numbers(a) == [4, 5] and a.certain
+        assert a.fix.startswith("guess - truth.reshape(guess.shape)")
+    assert "both were enlarged" not in ns.topics("right")
+    assert line_numbers(ns.answer("hits", "both were enlarged")) == [7, 7]
+
+
+def test_a_view_that_mixes_samples():
+    ns = cell("""images = torch.ones(6, 2, 5)
+rows = images.view(-1, 4)
+net = rows @ torch.ones(4, 1)
+""")
+    for name in ("rows", "images", "net"):
+        a = ns.answer(name, "view mixes samples")
+        assert "15 rows of 4" in a.finding and "6 samples of 10" in a.finding and line_numbers(a) == [2]
+        assert a.fix.startswith("images.flatten(1)") and "[6, 10]" in a.fix
+
+
+def test_a_view_is_no_transpose():
+    ns = cell("""photo = torch.rand(2, 6, 7, 3)
+channels = photo.view(2, 3, 6, 7)
+table = torch.arange(6).view(2, 3)
+turned = table.reshape(3, 2)
+""")
+    a = ns.answer("channels", "view is no transpose")
+    assert a.certain and a.fix.startswith("photo.permute(0, 3, 1, 2)") and line_numbers(a) == [2]
+    assert tuple(ns["photo"].permute(0, 3, 1, 2).shape) == (2, 3, 6, 7)
+    b = ns.answer("turned", "view is no transpose")
+    assert not b.certain and b.fix.startswith("table.t()")
+
+
+def test_squeeze_takes_the_batch_of_one():
+    ns = cell("""def predict(batch):
+    out = batch @ torch.ones(3, 1)
+    return out.squeeze()
+full = predict(torch.ones(4, 3))
+rest = predict(torch.ones(1, 3))
+""")
+    a = ns.answer("rest", "squeeze took the batch")
+    assert (
+        a.certain and "[1, 1] to []" in a.finding and "[4, 1] to [4]" in a.finding and line_numbers(a) == [3]
+    )
+    assert a.fix.startswith("out.squeeze(1)")
+    assert "squeeze took the batch" not in ns.topics("full")
+
+
+def test_which_dimension_disappeared():
+    ns = cell("""table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+by_column = table.sum(dim=0)
+by_row = table.mean(1)
+shares = torch.softmax(table, dim=0)
+""")
+    a = ns.answer("by_column", "reduced dim")
+    assert (
+        "[2, 2] to [2]: dim 0 disappeared" in a.finding
+        and "each column" in a.finding
+        and line_numbers(a) == [2]
+    )
+    assert "table.sum(dim=1)" in a.trail[0] and a.fix == ""
+    assert "dim 1 disappeared" in ns.answer("by_row", "reduced dim").finding
+    assert "each column add up to 1" in ns.answer("shares", "reduced dim").finding
+
+
+def test_shapes_tells_the_way_line_by_line():
+    ns = cell("""x = torch.zeros(4, 3)
+y = x.t() @ x
+z = y.sum(dim=0)
+""")
+    told = explain.shapes(ns["z"], ns)
+    assert told.finding == "z has the shape [3]."
+    assert told.trail == (
+        "line 1, torch.zeros(4, 3): [4, 3]",
+        "line 2, x.t(): [4, 3] -> [3, 4]",
+        "line 2, x.t() @ x: [3, 4] and [4, 3] -> [3, 3]",
+        "line 3, y.sum(dim=0): [3, 3] -> [3]",
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------- dtypes
+def test_where_a_dtype_came_from():
+    ns = cell(
+        """array = np.linspace(0, 1, 3)
+data = torch.from_numpy(array)
+copied = torch.tensor(array)
+w = torch.ones(3)
+product = w * data
+scaled = w * torch.tensor(2.0, dtype=torch.float64)
+whole = torch.tensor([1, 2, 4])
+ratio = whole / 2
+count = (whole > 1).sum()
+plain = w + 1
+""",
+        {"torch": torch, "np": np},
+    )
+    a = ns.answer("data", "dtype")
+    assert "float64" in a.finding and a.fix == "torch.from_numpy(array).float()" and line_numbers(a) == [2]
+    assert line_numbers(ns.answer("copied", "dtype")) == [3]
+    b = ns.answer("product", "dtype")
+    assert (
+        "float64" in b.finding
+        and "wider" in b.finding
+        and b.fix == "data.to(w.dtype)"
+        and line_numbers(b) == [5]
+    )
+    assert "has no dimensions" in ns.answer("scaled", "dtype").finding and ns["scaled"].dtype is torch.float32
+    assert "float32" in ns.answer("ratio", "dtype").finding and line_numbers(ns.answer("ratio", "dtype")) == [
+        8
+    ]
+    assert "counts the True values" in ns.answer("count", "dtype").finding
+    assert "dtype" not in ns.topics("plain")
+    assert explain.dtypes(ns["product"], ns).trail == (
+        "line 2, torch.from_numpy(array): float64",
+        "line 4, torch.ones(3): float32",
+        "line 5, w * data: float32 and float64 -> float64",
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- healthy code
+ALARMS = {
+    "nan", "inf", "gradient is nan", "gradient is inf", "saved value changed unseen", "wrapped around",
+    "both were enlarged", "view mixes samples", "view is no transpose", "squeeze took the batch",
+    "one tensor in a list many times", "shared memory", "result thrown away", "graph grows", "graphs in a list",
+    "underflow", "lost in rounding", "fraction cut off",
+}  # fmt: skip
+
+HEALTHY = """
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+w, b = torch.randn(4, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
+losses = []
+for epoch in range(6):
+    loss = ((x @ w + b - y) ** 2).mean()
+    w.grad = b.grad = None
+    loss.backward()
+    losses.append(loss.item())
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        b -= 0.1 * b.grad
+---
+w = torch.ones(3, requires_grad=True)
+for k in range(4):
+    loss = (w * w).sum()
+    loss.backward()
+    w.data -= 0.1 * w.grad
+    w.grad.zero_()
+---
+logits = torch.randn(8, 5, requires_grad=True)
+target = torch.randint(0, 5, (8,))
+shifted = logits - logits.max(dim=1, keepdim=True).values
+logp = shifted - shifted.exp().sum(dim=1, keepdim=True).log()
+loss = -logp[torch.arange(8), target].mean()
+loss.backward()
+right = (logits.argmax(dim=1) == target).float().mean()
+---
+points = torch.randn(7, 2)
+gaps = ((points[:, None] - points[None]) ** 2).sum(-1)
+near = gaps.mean()
+line = torch.arange(5.0)
+table = line[:, None] * line
+---
+image = torch.randint(0, 200, (4, 4), dtype=torch.uint8)
+lighter = image + 20
+half = image // 2
+scaled = image.float() / 255
+---
+batch = torch.randn(8, 3, 4, 4)
+flat = batch.view(8, -1)
+also = batch.flatten(1)
+heads = torch.randn(2, 5, 12).view(2, 5, 3, 4).transpose(1, 2)
+merged = torch.randn(2, 5, 7).view(-1, 7)
+split = torch.arange(12).reshape(3, 4)
+column = torch.randn(6).view(-1, 1)
+out = torch.randn(6, 1).squeeze()
+---
+board = torch.zeros(3, 3)
+board[1] = 2.0
+board.view(-1)[4] = 1.0
+row = board[2]
+row += 5
+copy = board.clone()
+copy.add_(1)
+---
+q = torch.randn(2, 4, 8)
+scores = q @ q.transpose(1, 2) / 8**0.5
+hidden = torch.triu(torch.ones(4, 4, dtype=torch.bool), 1)
+attention = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+best = torch.full((3,), float("-inf"))
+---
+x = torch.tensor([0.0, 4.0], requires_grad=True)
+safe = torch.where(x > 0, x, torch.ones_like(x))
+torch.where(x > 0, safe.log(), torch.zeros_like(x)).sum().backward()
+---
+h = torch.zeros(4)
+u = torch.randn(4, 4, requires_grad=True)
+states = []
+for t in range(5):
+    h = torch.tanh(u @ h + 1)
+    states.append(h)
+loss = torch.stack(states).sum()
+loss.backward()
+---
+w = torch.ones(2, requires_grad=True)
+loss = 0.0
+for k in range(3):
+    loss = loss + (w * k).sum()
+loss.backward()
+---
+m = torch.zeros(3)
+v = torch.zeros(3)
+g = torch.tensor([1e-3, 2e-3, 0.5])
+for k in range(1, 4):
+    m.mul_(0.9).add_(g, alpha=0.1)
+    v.mul_(0.99).add_(g * g, alpha=0.01)
+    step = (m / (1 - 0.9**k)) / ((v / (1 - 0.99**k)).sqrt() + 1e-8)
+---
+x = torch.randn(32, 6) * 100 + 50
+normal = (x - x.mean(dim=0)) / (x.var(dim=0) + 1e-5).sqrt()
+p = torch.softmax(normal, dim=1)
+---
+weights = [torch.ones(2) for _ in range(3)]
+weights[0].mul_(2)
+both = [weights[1], weights[1]]
+pieces = list(torch.zeros(3, 2))
+pieces[0].add_(1)
+print(weights[0].sum())
+"""
+
+
+@pytest.mark.parametrize("source", list(codes(HEALTHY)))
+def test_healthy_code_gives_no_alarm(source, capsys):
+    torch.manual_seed(0)
+    ns = cell(source)
+    for name, value in list(ns.items()):
+        if isinstance(value, (torch.Tensor, list)):
+            alarms = ALARMS.intersection(ns.topics(name))
+            assert not alarms, (name, [str(a) for a in ns.answers(name) if a.topic in alarms])
+
+
+def test_without_recording_nothing_is_claimed():
+    x = torch.tensor([-1.0]).sqrt()
+    assert "recording is off" in explain.why(x).finding
+
+
+def test_asking_changes_nothing():
+    ns = cell("""x = torch.tensor([0.0, 4.0], requires_grad=True)
+y = torch.where(x > 0, x.log(), torch.zeros(2)).sum()
+y.backward()
+""")
+    before = ns["x"].grad.tolist(), ns["x"]._version, ns["y"].fact
+    explain.watch()
+    try:
+        first, second = ns.answers("x"), ns.answers("x")
+    finally:
+        explain.watch(False)
+    assert first == second
+    assert str((ns["x"].grad.tolist(), ns["x"]._version, ns["y"].fact)) == str(before)
