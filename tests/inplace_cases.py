@@ -112,6 +112,86 @@ CASES = {
     "as_strided": "x=leaf([1.,2.,3.,4.]); y=x*1; y.as_strided((2,),(2,)).mul_(3); y.sum().backward(); out=[x.grad,y]",
     "view dies, base remembers": "x=leaf([1.,2.]); y=x*1\nfor _ in range(20): y[0].mul_(1.5)\ny.sum().backward(); out=x.grad",
     "many live views": "x=leaf([1.,2.,3.]); y=x*1; vs=[y[i] for i in range(3)]\nfor i,v in enumerate(vs): v.mul_(i+1)\n(vs[0]*vs[1]*vs[2]).backward(); out=x.grad",
+    "set data then backward": "w=leaf([1.,2.]); x=leaf([3.,4.]); y=(w*x).sum(); w.data=torch.tensor([10.,20.]); y.backward(); out=[w.grad,x.grad,w]",
+    "set data of a constant": "w=torch.tensor([1.,2.]); x=leaf([3.,4.]); y=(w*x).sum(); w.data=torch.tensor([10.,20.]); y.backward(); out=[x.grad,w]",
+    "set data of a result": "v=leaf([1.,2.]); w=v*1; x=leaf([3.,4.]); y=(w*x).sum(); w.data=torch.tensor([10.,20.]); y.backward(); out=[v.grad,x.grad,w]",
+    "set data of the output": "x=leaf([0.,0.]); y=x.exp(); y.data=torch.tensor([10.,20.]); y.sum().backward(); out=[x.grad,y]",
+    "set data then write": """
+w=leaf([1.,2.]); x=leaf([3.,4.]); y=(w*x).sum(); w.data=torch.tensor([10.,20.])
+with torch.no_grad(): w.add_(1)
+y.backward()
+""",
+    "write then set data": """
+w=leaf([1.,2.]); x=leaf([3.,4.]); y=(w*x).sum()
+with torch.no_grad(): w.add_(1)
+w.data=torch.tensor([10.,20.]); y.backward()
+""",
+    "write old memory after set data": "w=leaf([1.,2.]); o=w.data; x=leaf([3.,4.]); y=(w*x).sum(); w.data=torch.tensor([10.,20.]); o.add_(1); y.backward(); out=[x.grad]",
+    "set data version": "w=torch.tensor([1.,2.]); w.add_(1); a=w._version; w.data=torch.tensor([10.,20.]); out=[a,w._version]",
+    "set data then detach shares": "w=torch.tensor([1.,2.]); d=w.detach(); w.data=torch.tensor([10.,20.]); w.add_(1); out=[d,w,d._version,w._version]",
+    "set data of another shape": "w=torch.tensor([1.,2.]); w.data=torch.ones(2,3); out=[list(w.shape)]",
+    "set data of another dtype": "w=torch.tensor([1.,2.]); w.data=torch.ones(2,dtype=torch.float64); out=[str(w.dtype)]",
+    "set data shares": "w=torch.tensor([1.,2.]); k=torch.tensor([10.,20.]); w.data=k; k.add_(1); out=[w]",
+    "set data of a leaf to int": "w=leaf([1.,2.]); w.data=torch.ones(2,dtype=torch.int64); out=[str(w.dtype)]",
+    "set data twice": "w=leaf([1.,2.]); x=leaf([3.,4.]); y=(w*x).sum(); w.data=torch.tensor([10.,20.]); w.data=torch.tensor([5.,6.]); y.backward(); out=[x.grad]",
+    "set data second order": "w=leaf([1.,2.]); x=leaf([3.,4.]); y=(w*w*x).sum(); w.data=torch.tensor([10.,20.]); g,=torch.autograd.grad(y,x,create_graph=True); r,=torch.autograd.grad(g.sum(),w); out=[g,r]",
+    "partial overlap add_": "x=torch.arange(4.); x[1:].add_(x[:-1]); out=x",
+    "partial overlap sub_": "x=torch.arange(4.); x[1:]-=x[:-1]; out=x",
+    "partial overlap mul_ 2-D": "x=torch.ones(3,3); x.mul_(x.t()); out=x",
+    "full overlap": "x=torch.arange(4.); x.add_(x); x[1:].mul_(x[1:]); out=x",
+    "no overlap, interleaved": "x=torch.arange(6.); x[::2].add_(x[1::2]); out=x",
+    "partial overlap copy_": "x=torch.arange(4.); x[1:].copy_(x[:-1]); out=x",
+    "partial overlap setitem": "x=torch.arange(4.); x[1:]=x[:-1]; out=x",
+    "partial overlap addcmul_": "x=torch.arange(4.); x[1:].addcmul_(x[:-1],torch.ones(3)); out=x",
+    "partial overlap lerp_": "x=torch.arange(4.); x[1:].lerp_(x[:-1],.5); out=x",
+    "partial overlap pow_": "x=torch.arange(4.); x[1:].pow_(x[:-1]); out=x",
+    "partial overlap maximum out": "x=torch.arange(4.); torch.maximum(x[:-1],torch.ones(3),out=x[1:]); out=x",
+    "partial overlap add out": "x=torch.arange(4.); torch.add(x[:-1],torch.ones(3),out=x[1:]); out=x",
+    "partial overlap tracked": "x=leaf([1.,2.,3.]); y=x*1; y[1:].add_(y[:-1]); out=y",
+    "partial overlap broadcast": "x=torch.ones(3,3); x.add_(x[0]); out=x",
+    "partial overlap broadcast element": "x=torch.ones(3); x.add_(x[0]); out=x",
+    "partial overlap relu_": "x=torch.arange(4.)-2; x[1:].relu_(); out=x",
+    "partial overlap atan2_": "x=torch.ones(4); x[1:].atan2_(x[:-1]); out=x",
+    "partial overlap clamp_": "x=torch.ones(4); x[1:].clamp_(x[:-1]); out=x",
+    "partial overlap masked_fill_": "x=torch.ones(4); m=(x>0); m[1:].masked_fill_(m[:-1],False); out=m",
+    "partial overlap reversed": "x=torch.arange(4.); x.add_(x.flip(0)); out=x",
+    "partial overlap bitwise": "x=torch.arange(4); x[1:].bitwise_or_(x[:-1]); out=x",
+    "partial overlap logical": "x=torch.arange(4)>1; x[1:].logical_or_(x[:-1]); out=x",
+    "partial overlap eq_": "x=torch.arange(4); x[1:].eq_(x[:-1]); out=x",
+    "partial overlap fmod_": "x=torch.arange(4.)+1; x[1:].fmod_(x[:-1]); out=x",
+    "partial overlap zero_": "x=torch.arange(4.)+1; x[1:].zero_(); out=x",
+    "partial overlap div_": "x=torch.arange(4.)+1; x[1:]/=x[:-1]; out=x",
+    "expanded written": "x=torch.zeros(1).expand(3); x.add_(1)",
+    "expanded copied": "x=torch.zeros(1).expand(3); x.copy_(torch.ones(3))",
+    "expanded filled": "x=torch.zeros(1).expand(3); x.fill_(1.); out=x",
+    "expanded zeroed": "x=torch.zeros(1).expand(3); x.zero_(); out=x",
+    "expanded set": "x=torch.zeros(1).expand(3); x[0]=1.; out=x",
+    "unfold filled": "x=torch.zeros(4).unfold(0,2,1); x.fill_(1); out=x",
+    "split views after base changed, read values": "x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2); out=[a,b]",
+    "split views after base changed, read grad_fn": "x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2); a.grad_fn",
+    "split views after base changed, used under no_grad": """
+x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2)
+with torch.no_grad(): out=a*2
+""",
+    "split views after base changed, printed": "x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2); repr(a)",
+    "split views after base changed, detached": "x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2); out=a.detach()",
+    "split views after base changed, requires_grad": "x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2); out=a.requires_grad",
+    "split views after base changed, size": "x=leaf([1.,2.,3.,4.]); y=x*1; a,b=y.split(2); y.mul_(2); out=[list(a.shape),a.tolist()]",
+    "split views after base changed, item": "x=leaf([1.,2.]); y=x*1; a,b=y.unbind(0); y.mul_(2); out=a.item()",
+    "split views after base changed, backward of older": "x=leaf([1.,2.]); y=x*1; a,b=y.unbind(0); z=a*3; y.mul_(2); z.backward(); out=x.grad",
+    "split views after base changed, y used": "x=leaf([1.,2.]); y=x*1; a,b=y.unbind(0); y.mul_(2); y.sum().backward(); out=x.grad",
+    "split views, a changed": "x=leaf([1.,2.]); y=x*1; a,b=y.unbind(0); a.mul_(2)",
+    "split views, no grad needed": "y=torch.ones(4); a,b=y.split(2); y.mul_(2); a.add_(1); out=[a,b,y]",
+    "no_grad view after base changed, grad_fn": """
+x=leaf([1.,2.]); y=x*1
+with torch.no_grad(): v=y[0]
+y.mul_(2); v.grad_fn
+""",
+    "no_grad view after base changed, value": """
+x=leaf([1.,2.]); y=x*1
+with torch.no_grad(): v=y[0]
+y.mul_(2); out=[v.item()]
+""",
 }  # fmt: skip
 
 

@@ -29,9 +29,9 @@ class Route:
         self.captures: dict[Node, dict[int, Any]] = {}
         self.complete = complete
 
-    def has(self, n: Node) -> bool:
-        """Does the walk visit this node if it comes that way?"""
-        return self.nodes is None or n in self.nodes
+    def inner(self) -> Any:
+        """The nodes, besides leaves, whose gradient is asked for; None if there are none."""
+        return {n for n in self.captures if n.op is not None} or None
 
     def capture(self, n: Node, g: Any) -> None:
         """Keep what arrived at n, if anybody asked for it."""
@@ -51,17 +51,15 @@ class Route:
                     self.complete(e, leaves.pop(e, None), task)
 
 
-def reachable(roots: Iterable[Node]) -> dict[Node, tuple[Node | None, ...]]:
-    """All nodes that the roots depend on, the roots among them, each with its edges."""
-    seen: dict[Node, tuple[Node | None, ...]] = {}
-    stack = list(roots)
+def reachable(roots: Iterable[Node]) -> set[Node]:
+    """All nodes that the roots depend on, the roots among them."""
+    seen: set[Node] = set(roots)
+    stack = list(seen)
     while stack:
-        n = stack.pop()
-        if n not in seen:
-            seen[n] = edges = edges_of(n)
-            for e in edges:
-                if e is not None:
-                    stack.append(e)
+        for e in edges_of(stack.pop()):
+            if e is not None and e not in seen:
+                seen.add(e)
+                stack.append(e)
     return seen
 
 
@@ -70,24 +68,24 @@ def restrict(route: Route, roots: Iterable[Node], goals: Iterable[Node], run_goa
 
     One pass finds what is reachable; then, oldest first, a node leads on if one of its inputs is a goal or leads on.
     """
-    goal = set(goals)
-    seen = reachable(roots)
+    visited = set(goals)
     beyond: set[Node] = set()
-    for n in sorted(seen, key=stamp_of):
-        for e in seen[n]:
-            if e in goal or e in beyond:
+    for n in sorted(reachable(roots), key=stamp_of):
+        for e in edges_of(n):
+            if e in visited:
+                visited.add(n)
                 beyond.add(n)
                 break
-    route.nodes = beyond | goal
-    route.runs = route.nodes if run_goals else beyond
+    route.nodes = visited
+    route.runs = visited if run_goals else beyond
 
 
 def count_edges(route: Route, roots: Iterable[Node], hooked: set[Node]) -> None:
     """Count the edges to each leaf on the way, if one of them has hooks."""
     due: dict[Node, int] = {}
-    for n, edges in reachable(roots).items():
+    for n in reachable(roots):
         if route.runs is None or n in route.runs:
-            for e in edges:
+            for e in edges_of(n):
                 if e is not None and e.op is None and (route.nodes is None or e in route.nodes):
                     due[e] = due.get(e, 0) + 1
     for n in roots:

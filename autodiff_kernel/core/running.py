@@ -66,7 +66,7 @@ class Task:
         if self._reached is None:
             from .routes import reachable
 
-            self._reached = set(reachable([r for r, _ in self.roots]))
+            self._reached = reachable([r for r, _ in self.roots])
             if self.route is not None and self.route.nodes is not None:
                 self._reached &= self.route.nodes
         return n in self._reached

@@ -34,7 +34,8 @@ def walk(
     leaves: dict[Node, Any] = {}
     pending: dict[int, list[Any]] = {}  # stamp -> [node, cotangent so far]
     heap: list[int] = []  # their negated stamps
-    step, check, hot = contributions, check_writes, route is None
+    nodes, inner = (None, None) if route is None else (route.nodes, route.inner())
+    step, check, hot = contributions, check_writes, route is None or route.due is None
     if anomaly.on[0]:
         step, check, hot = anomaly.watched(step), anomaly.watched_writes, False
     for node, g in roots:
@@ -42,6 +43,7 @@ def walk(
             leaves[node] = _own(g) if node not in leaves else leaves[node] + g
         else:
             _wait(pending, heap, node, g)
+    n = _NOWHERE
     nxt: Node | None = None
     ng: Any = None
     task: Task | None = None  # what functions of the user's may ask: made for the first node that calls one
@@ -71,12 +73,12 @@ def walk(
             ):
                 check(n)
             inputs = op.direct
-            if inputs and hot and n.notes is None:
+            if inputs and hot and n.notes is None and (inner is None or n not in inner):
                 # The hot path: one, two or three inputs, nothing noted.  (Everything else: `contributions`, below.)
                 s = saved_tensors(n) if create_graph else n
                 shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
                 e = n.left
-                if e is not None:
+                if e is not None and (nodes is None or e in nodes):
                     x = op.a(g, s)
                     if x is not None:  # None: no gradient, the same as zero
                         if shaped and x.shape != n.sa:
@@ -89,7 +91,7 @@ def walk(
                             leaves[e] = x if x.__class__ is float32 or x.__class__ is float64 else _own(x, g)
                 if inputs > 1:
                     e = n.right
-                    if e is not None:
+                    if e is not None and (nodes is None or e in nodes):
                         x = op.b(g, s)
                         if x is not None:
                             if shaped and x.shape != n.sb:
@@ -116,8 +118,9 @@ def walk(
                                 leaves[e] = (
                                     x if x.__class__ is float32 or x.__class__ is float64 else _own(x, g)
                                 )
-                    if inputs > 2 and n.third is not None:
-                        e, x = n.third, op.c(g, s)
+                    e = n.third if inputs > 2 else None
+                    if e is not None and (nodes is None or e in nodes):
+                        x = op.c(g, s)
                         if x is not None:
                             if shaped and x.shape != n.sc:
                                 x = unbroadcast(x, n.sc)
@@ -140,7 +143,11 @@ def walk(
                 if e is None:
                     continue
                 if x is None:  # hooks get to see that, too
-                    if e.op is not None and (e.notes is not None if route is None else route.has(e)):
+                    if (
+                        e.op is not None
+                        and (e.notes is not None or not hot)
+                        and (nodes is None or e in nodes)
+                    ):
                         _wait_part(pending, heap, e, n.p, x) if op.picks else _wait(pending, heap, e, x)
                 elif e.op is None:
                     leaves[e] = _plus(leaves[e], x) if e in leaves else _own(x, None if theirs else g)
