@@ -89,14 +89,3 @@ def truth_of_many(t: Any) -> RuntimeError:
         tensor=t,
         topic="truth of many",
     )
-
-
-def no_gradient_here(t: Any, phrase: str) -> RuntimeError:
-    return explain(
-        RuntimeError,
-        phrase,
-        "No gradient comes here: nothing was recorded for this tensor.",
-        "compute it from a tensor that requires grad, outside of no_grad().",
-        tensor=t,
-        topic="input without grad",
-    )

@@ -23,12 +23,14 @@ from .names import (
     expression,
     in_line,
     listed,
+    names_used,
     opens_block,
     operation,
     place_in,
+    stored_as,
     whose,
 )
-from .paths import Cut, cuts, exits, forgotten, origins, parents, source
+from .paths import Cut, cuts, exits, forgotten, older, origins, parents, source
 
 FLOATS = "fc"
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge", "isclose"}
@@ -250,7 +252,7 @@ def out_and_back(e: Event, names: Names) -> Reason | None:
         if back.kind not in ("made", "operation", "write") or position_lost(back):
             continue
         for out in exits(back, *OUT_OF_TORCH):
-            if same_line(out, back) or shares_memory(out, back):
+            if same_line(out, back) or shares_memory(out, back) or names_it(out, back):
                 return _detour(out, back, names, certain=True)
             if likely is None and looks_alike(out, back):
                 likely = _detour(out, back, names, certain=False)
@@ -265,6 +267,19 @@ def position_lost(e: Event) -> bool:
 def same_line(a: Event, b: Event) -> bool:
     one, two = a.place, b.place  # a comprehension has a code object of its own
     return one is not None and two is not None and one.filename == two.filename and one.line == two.line
+
+
+def names_it(out: Event, back: Event) -> bool:
+    """Does the line that takes in a number use the name to which the very number went?"""
+    one, two = out.place, back.place
+    name = stored_as(one)
+    if not name or one is None or two is None or one.filename != two.filename or name not in names_used(two):
+        return False
+    newest = next((e for e in older(back) if e.kind == "left" and stored_as(e.place) == name), None)
+    came = np.ravel(back.value) if back.kind == "made" else [x for x in back.inputs if x.__class__ is float]
+    return (
+        newest is out and out.value is not None and set(np.ravel(out.value).tolist()) <= set(map(float, came))
+    )
 
 
 def shares_memory(out: Event, back: Event) -> bool:

@@ -7,6 +7,7 @@ that, from the recorded facts, and from the line of the user's in which it was r
 import ast
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from autodiff_kernel.core import journal
@@ -14,10 +15,11 @@ from autodiff_kernel.core.graph import Node
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
-from . import cuts, gradients, graphs, misfits, refusals
+from . import cuts, gradients, graphs, misfits, refusals, rewrite
 from .answer import LESSONS, Answer, Line, lines
+from .foreign import foreign
 from .history import fact
-from .names import Names, as_code, called, in_line, whose
+from .names import Names, as_code, at, called, in_line, whose
 from .paths import parents
 from .raised import Raised
 
@@ -25,11 +27,13 @@ GRADIENTS, GRAPH = LESSONS["gradients"], LESSONS["graph"]
 
 
 def mistake(x: Any, names: Names) -> Iterator[Answer]:
-    """What an exception means, if it was raised by this package."""
+    """What an exception means, if it was raised by this package or has to do with its tensors."""
     if isinstance(x, BaseException):
         case = Raised(x, names)
         if case.ours:
             yield answer_to(case)
+        else:
+            yield from foreign(case)
 
 
 def newest_error() -> BaseException | None:
@@ -68,15 +72,24 @@ def plainly(case: Raised) -> Answer:
         (*marks, *lines(("raised in", place))),
         fix,
         LESSONS["tensors"],
-        trail=_operands(case),
+        trail=(*_operands(case), *_unrecorded(case)),
         about=tuple(case.tensors),
     )
+
+
+def _unrecorded(case: Raised) -> tuple[str, ...]:
+    """That recording would have told more, where it was off."""
+    known = any(fact(t) is not None for t in case.tensors)
+    history = case.told is not None and case.told.topic in TOPICS
+    return () if known or not history or not case.tensors else (
+        "Recording was off. After explain.watch() the same code would tell which line is to blame.",
+    )  # fmt: skip
 
 
 def _operands(case: Raised) -> tuple[str, ...]:
     """The tensors that our function was given, with shapes and dtypes."""
     told = [
-        f"{case.name(t, i)} is {list(t.raw.shape)} {t.raw.dtype}{misfits.made_in(t)}"
+        f"{case.name(t)} is {list(t.raw.shape)} {t.raw.dtype}{misfits.made_in(t)}"
         for i, t in enumerate(case.arguments)
         if isinstance(t, Tensor)
     ]
@@ -98,7 +111,7 @@ def no_graph(case: Raised) -> Answer | None:
     found = cuts.reasons(e, case.names)
     if not found:
         return None
-    name = case.name(t, 0, "the result")
+    name = case.name(t, "the result")
     why = found[0]
     return Answer(
         why.topic,
@@ -138,19 +151,16 @@ def unused_input(case: Raised) -> Answer | None:
     """autograd.grad: an input from which the outputs were not computed."""
     told = _told(case)
     t, index = told.tensor, told.facts["index"]
-    name = case.name(t, fallback=f"input {index}")
+    name = case.name(t, f"input {index}")
     which = f"input {index} of autograd.grad" + (f" ({name})" if name != f"input {index}" else "")
     back = next((e for e in reversed(journal.LOG) if e.kind == "backward"), None)
     if back is None or not _starts_at(back, told.facts["outputs"]):
         return None
     found = gradients.not_reached(
-        t, back, name, case.names, f"{which} has no gradient: the way back{in_line(back, ' of ')}"
+        t, back, name, case.names, f"{which} has no gradient: the walk{in_line(back)}"
     )
     if found.topic == "not used":
-        fix = f"{found.fix}\n# or allow_unused=True, which gives None for it"
-        return Answer(
-            found.topic, found.finding, found.lines, fix, found.lesson, trail=found.trail, about=found.about
-        )
+        return replace(found, fix=f"{found.fix}\n# or allow_unused=True, which gives None for it")
     return found
 
 
@@ -162,14 +172,14 @@ def _starts_at(back: Event, outputs: tuple[Tensor, ...]) -> bool:
 def several_outputs(case: Raised) -> Answer:
     """backward of more than one number."""
     t = _told(case).tensor
-    name = case.name(t, 0, "the result")
+    name = case.name(t, "the result")
     node = case.expression
     fix = ""
     if isinstance(node, ast.Call):
         first = node.func.value if _is_backward(node) and isinstance(node.func, ast.Attribute) else None
         first = first or (node.args[0] if node.args else None)
         if first is not None:
-            fix = case.source.with_part(first, f"{as_code(case.source.of(first))}.sum()")
+            fix = case.source.with_suffix(first, ".sum()")
     return Answer(
         "several outputs",
         f"{name} has {t.raw.size} numbers (shape {list(t.raw.shape)}), and backward starts from one: which of them should "
@@ -199,7 +209,7 @@ def seed_of_other_shape(case: Raised) -> Answer:
     """The gradient given to backward does not have the output's shape."""
     told = _told(case)
     t, g = told.tensor, told.facts["gradient"]
-    name, seed = case.name(t, 0, "the output"), case.name(g, 1, "the gradient")
+    name, seed = case.name(t, "the output"), case.name(g, "the gradient")
     node, fix = case.expression, ""
     if isinstance(node, ast.Call) and _is_backward(node) and (node.args or node.keywords):
         given: ast.AST = node.args[0] if node.args else node.keywords[0].value
@@ -231,16 +241,28 @@ def freed_graph(case: Raised) -> Answer | None:
 
 def saved_value_changed(case: Raised) -> Answer | None:
     """A value that a derivative needs was overwritten."""
-    n = _told(case).node
+    told = _told(case)
+    n = told.node
     found = graphs.overwritten(n) if isinstance(n, Node) else None
     if found is None:
+        return _saved_elsewhere(case)
+    answer = graphs.saved_value_changed(found, case.names, "", case.place)
+    return replace(answer, lines=(*answer.lines, *lines(("backward needed it in", case.place))))
+
+
+def _saved_elsewhere(case: Raised) -> Answer | None:
+    """The same where the user's own Function had saved the value."""
+    told = _told(case)
+    writer = next((place for what, place in told.lines[::-1] if place is not None), None)
+    if writer is None or not told.facts.get("saver"):
         return None
-    answer = graphs.saved_value_changed(found, case.names, "")
-    first, rest = answer.finding[:1], answer.finding[1:]
     return Answer(
-        answer.topic, first + rest, (*answer.lines, *lines(("backward needed it in", case.place))), answer.fix,
-        answer.lesson, about=answer.about,
-    )  # fmt: skip
+        "saved value changed",
+        f"{told.facts['saver']} saved {told.facts['role']} for its backward, and {at(writer)} changed it in place afterwards.",
+        lines(*told.lines, ("backward needed it in", case.place)),
+        rewrite.without_in_place(writer, case.names),
+        LESSONS["in-place"],
+    )
 
 
 def gradcheck(case: Raised) -> Answer | None:
@@ -249,11 +271,13 @@ def gradcheck(case: Raised) -> Answer | None:
     t = told.tensor
     if not isinstance(t, Tensor) or t.raw.dtype.itemsize >= 8:
         return None
-    name = case.name(t, fallback="the input")
+    name = case.name(t, "the input")
     made = _maker(t)
-    from .rewrite import with_keyword
-
-    new = with_keyword(made.place, "dtype=torch.float64") if made is not None and made.kind == "made" else ""
+    new = (
+        rewrite.with_keyword(made.place, "dtype=torch.float64")
+        if made is not None and made.kind == "made"
+        else ""
+    )
     return Answer(
         "gradcheck in float32",
         f"{name} is {t.raw.dtype}: gradcheck moves it by 1e-6 and sees how the result moves, and in {t.raw.dtype} that "

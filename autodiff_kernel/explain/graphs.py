@@ -31,8 +31,8 @@ def freed_at(n: Node) -> Place | None:
 class Border(NamedTuple):
     """Where the living part of a graph ends.
 
-    spent: the node whose saved values are gone.  first: the node nearest to the root that was there already when that
-    happened (often spent itself).  above: the newer node that leads to it; None if first is the root.
+    spent: the node whose saved values are gone.  first: the node nearest to the root through which that backward came
+    (often spent itself).  above: the node that leads to it and is not freed yet; None if first is the root.
     """
 
     spent: Node
@@ -53,11 +53,15 @@ def newest_spent(root: Node) -> Node | None:
 def border(root: Node, spent: Node) -> Border:
     """How a walk from the root comes upon a freed node."""
     chain = _chain(root, spent)
-    when = 0 if spent.notes is None else spent.notes.freed_when
+    when = freed_when(spent)
     for above, n in zip([None, *chain], chain):
-        if n.seq < when:
+        if n is spent or 0 < freed_when(n) <= when:  # what the walk that fails now has passed is newer
             return Border(spent, n, above)
     return Border(spent, spent, None)
+
+
+def freed_when(n: Node) -> int:
+    return 0 if n.notes is None else n.notes.freed_when
 
 
 def _chain(root: Node, to: Node) -> list[Node]:
@@ -99,7 +103,7 @@ def again(found: Border, fails: Place | None, names: Names) -> Again:
     made, freed = whole(found.first).place, freed_at(n)
     loops = freed is not None and fails is not None and same_line(freed, fails)
     if found.above is None:
-        kind = "outside" if loops else "twice"
+        kind = "twice"
     elif not loops:
         kind = "shared"
     else:
@@ -174,18 +178,17 @@ def second_time(found: Again, root: str, names: Names) -> Answer:
             GRAPH,
             about=(n,),
         )
-    anew = (
-        f"{found.made.text}   # compute it anew before the second backward"
-        if found.made and found.made.text
-        else ""
-    )
-    kept = _first_with_retain(found)
+    again_here = found.freed is not None and found.fails is not None and same_line(found.freed, found.fails)
+    when = "an earlier run of " if again_here else "the backward of "
+    anew = found.made.text if found.made is not None else ""
+    kept = "" if again_here else _first_with_retain(found)
     return Answer(
         "backward twice",
-        f"The graph of {root} was freed by the backward of {freed}: what {name} had saved{made} is gone.",
+        f"The graph of {root} was freed by {when}{freed}: what {name} had saved{made} is gone.",
         marks,
-        anew + (f"\n# or, if both are meant, in {freed}:  {kept}" if kept else ""),
-        GRAPH,
+        (f"{anew}   # compute it anew before each backward" if anew else "")
+        + (f"\n# or, if both are meant, in {freed}:  {kept}" if kept else ""),
+        LOOPS if again_here else GRAPH,
         about=(n,),
     )
 
@@ -261,7 +264,7 @@ def overwritten(n: Node) -> Overwritten | None:
     return None
 
 
-def saved_value_changed(found: Overwritten, names: Names, start: str) -> Answer:
+def saved_value_changed(found: Overwritten, names: Names, start: str, fails: Place | None = None) -> Answer:
     """The answer for a saved value that was overwritten: who saved it, who wrote it, and what to write instead."""
     n, e = found.node, found.event
     name = row_name(n.op)
@@ -271,7 +274,11 @@ def saved_value_changed(found: Overwritten, names: Names, start: str) -> Answer:
     writer = found.changed
     changed = f"{at(writer)} changed it in place" if writer is not None else "it was changed in place"
     shown = expression(n.place)
-    fix = rewrite.without_in_place(writer, names)
+    if e is not None and is_leaf(e):  # an update, before backward had read the old value
+        backward = fails.text if fails is not None else "loss.backward()"
+        fix = f"{backward}   # before {at(writer) or 'the line that'} changes {value}"
+    else:
+        fix = rewrite.without_in_place(writer, names)
     return Answer(
         "saved value changed",
         f"{start}{name}{in_line(n.place)} saved {what} for its derivative, and {changed} afterwards.",
@@ -282,6 +289,12 @@ def saved_value_changed(found: Overwritten, names: Names, start: str) -> Answer:
         IN_PLACE,
         about=(n,),
     )
+
+
+def is_leaf(e: Event) -> bool:
+    """Is it a leaf that requires grad?"""
+    t = e.tensor()
+    return t is not None and t.is_leaf and t.requires_grad
 
 
 def will_fail(x: Any, names: Names) -> Iterator[Answer]:

@@ -40,7 +40,7 @@ def _operands(case: Raised, shapes: Any = None) -> list[tuple[str, Tensor]]:
     found: list[tuple[str, Tensor]] = []
     for i, x in enumerate(case.arguments):
         if isinstance(x, Tensor) and not any(x is t for _, t in found):
-            found.append((case.name(x, i, f"operand {i + 1}"), x))
+            found.append((case.name(x, f"operand {i + 1}"), x))
     if shapes is None:
         return found
     picked: list[tuple[str, Tensor]] = []
@@ -132,7 +132,7 @@ def _fitting(names: list[str], shapes: list[Shape]) -> tuple[str, tuple[str, ...
             return f"{text}   # shape {shown}, which fits {list(other)}", ()
     if len(s) == len(other) == 2 and broadcast(s[::-1], other):
         return f"{code}.T   # shape {list(s[::-1])}", ()
-    return "", ("No dimension of size 1 makes these fit: one of them has another size than was meant.",)
+    return "# no dimension of size 1 makes these fit: one of them has another size than was meant", ()
 
 
 def _stretched(s: Shape, other: Shape) -> list[int | None] | None:
@@ -187,7 +187,7 @@ def _product(names: list[str], a: Shape, b: Shape) -> str:
             return f"{y} @ {x}   # {list(b)} times {list(a)}"
     if len(a) == 2 and len(b) == 1 and a[0] == b[0]:
         return f"{x}.T @ {y}   # {[a[1], a[0]]} times {list(b)}"
-    return f"# print the shapes on the way: {x}.shape, {y}.shape"
+    return f"# neither .T nor another order makes these fit: look how {x} and {y} got their sizes"
 
 
 def two_dtypes(case: Raised) -> Answer:
@@ -268,13 +268,20 @@ def no_gpu(case: Raised) -> Answer:
     """A GPU was asked for where there is none."""
     tensors = _operands(case)
     code = as_code(tensors[0][0]) if tensors and not tensors[0][0].startswith("operand") else "x"
-    name = code if code.isidentifier() else "x"
+    node = case.expression
+    given = next((k for k in getattr(node, "keywords", ()) if k.arg == "device"), None)
+    if given is not None:
+        move = case.source.with_part(given.value, "device")
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+        move = case.source.with_part(node, f"{case.source.of(node.func.value)}.to(device)")
+    else:
+        move = f"{code if code.isidentifier() else 'x'} = {code}.to(device)"
     phrase = str(case.error).splitlines()[0].partition(";")[0]
     return Answer(
         "no GPU",
         "A GPU was asked for, and there is none that could be used.",
         lines(("a GPU was asked for in", case.place)),
-        f'device = "cuda" if torch.cuda.is_available() else "cpu"\n{name} = {code}.to(device)\n'
+        f'device = "cuda" if torch.cuda.is_available() else "cpu"\n{move}\n'
         "# or, to see what goes where without one:  torch.cuda.simulate(1)",
         DEVICES,
         trail=(phrase + ".",),
@@ -301,7 +308,7 @@ def view_of_strided(case: Raised) -> Answer:
     """view() of a tensor whose elements do not lie in order."""
     assert case.told is not None
     t, shape = case.told.tensor, _facts(case)["shape"]
-    name = case.name(t, 0)
+    name = case.name(t)
     turned = _reordered(fact(t))
     node = case.expression
     new = ""
@@ -345,24 +352,28 @@ def no_room(case: Raised) -> Answer:
     own = f" {list(operands[0][1].raw.shape)}" if operands else ""
     known = [n for n in shape if n >= 0]
     holds = int(np.prod(known)) if known else 1
-    holes = len(known) < len(shape)
-    text = f"holds a multiple of {holds}" if holes else f"holds {holds}"
-    fix = ""
-    if not holes and shape and holds:
-        for i in range(len(shape)):
-            rest = holds // shape[i] if shape[i] else 0
-            if rest and count % rest == 0:
-                fits = [*shape[:i], count // rest, *shape[i + 1 :]]
-                fix = f"{as_code(name) if operands else 'x'}.reshape({', '.join(map(str, fits))})"
-                break
+    text = f"holds a multiple of {holds}" if len(known) < len(shape) else f"holds {holds}"
     return Answer(
         "shape does not hold them",
         f"{name}{own} has {count} elements, and the shape {list(shape)} {text}.",
         _made_lines(operands[:1], case, "reshaped in"),
-        fix + ("   # or -1 for one of the sizes, which is then computed" if fix else ""),
+        _room(as_code(name) if operands else "x", tuple(shape), count),
         TENSORS,
         about=tuple(t for _, t in operands[:1]),
     )
+
+
+def _room(code: str, shape: Shape, count: int) -> str:
+    """The shape with one size that does not fit computed anew, or which sizes would do."""
+    for i in reversed(range(len(shape))):
+        rest = int(np.prod([n for k, n in enumerate(shape) if k != i]))
+        if rest > 0 and count % rest == 0:
+            sizes = [*map(str, shape[:i]), "-1", *map(str, shape[i + 1 :])]
+            return f"{code}.reshape({', '.join(sizes)})   # -1: as many as there are, {count // rest}"
+    fits = [n for n in range(2, count) if count % n == 0]
+    if not fits:
+        return f"# {count} elements fit only into one row or one column"
+    return f"# sizes that divide {count}: {', '.join(map(str, fits[:8]))}{', …' if len(fits) > 8 else ''}"
 
 
 def out_of_range(case: Raised) -> Answer:
@@ -372,9 +383,7 @@ def out_of_range(case: Raised) -> Answer:
     operands = _operands(case)
     name = operands[0][0] if operands else "the tensor"
     fits = f"0 to {size - 1}" if size > 1 else "0" if size else "none"
-    fix = ""
-    if index == size and size:
-        fix = f"# counting starts at 0: the last one is {size - 1}, or -1"
+    fix = f"# the largest index is {size - 1}: counting starts at 0" if size else "# look why it is empty"
     return Answer(
         "index out of range",
         f"{name} has {size} entries along dimension {dim} (index {fits}), and {index} was asked for.",
@@ -417,6 +426,155 @@ def _plainly_reversed(index: list[Any]) -> bool:
     )
 
 
+def no_such_dim(case: Raised) -> Answer:
+    """A dimension that the tensor does not have."""
+    facts = _facts(case)
+    dim, ndim = facts["dim"], facts["ndim"]
+    operands = _operands(case)[:1]
+    name = f"{operands[0][0]} {list(operands[0][1].raw.shape)}" if operands else "The tensor"
+    there = "is a single number" if not ndim else "has 1 dimension (0)" if ndim == 1 else (
+        f"has {ndim} dimensions (0 to {ndim - 1})"
+    )  # fmt: skip
+    return Answer(
+        "no such dimension",
+        f"{name} {there}, and dimension {dim} was asked for.",
+        _made_lines(operands, case, "asked for in"),
+        "# dim=-1 is the last one; dimensions are counted from 0",
+        TENSORS,
+        about=tuple(t for _, t in operands),
+    )
+
+
+def no_join(case: Raised) -> Answer:
+    """cat or stack of shapes that do not go together."""
+    facts = _facts(case)
+    shapes, number, dim = facts["shapes"], facts["number"], facts.get("dim")
+    operands = _operands(case)
+    named = (
+        [n for n, _ in operands]
+        if len(operands) == len(shapes)
+        else [f"number {i}" for i in range(len(shapes))]
+    )
+    a, b = tuple(shapes[0]), tuple(shapes[number])
+    both = f"{named[0]} {list(a)} and {named[number]} {list(b)}"
+    differ = [i for i, (m, n) in enumerate(zip(a, b)) if m != n]
+    along = differ[0] if len(a) == len(b) and len(differ) == 1 else None
+    if dim is None:
+        finding = f"{both} cannot be stacked: all must have one shape."
+    else:
+        finding = (
+            f"{both} cannot be put behind one another along dimension {dim}: all other sizes must be equal."
+        )
+    return Answer(
+        "shapes do not join", finding, _made_lines(operands[:3], case, "joined in"),
+        _joined_along(case, along) if along is not None else "# look how they got their sizes",
+        TENSORS, about=tuple(t for _, t in operands),
+    )  # fmt: skip
+
+
+def _joined_along(case: Raised, dim: int) -> str:
+    """cat along the one dimension whose sizes may differ."""
+    node = case.expression
+    if not isinstance(node, ast.Call) or not node.args:
+        return f"torch.cat([…], dim={dim})"
+    home = case.source.of(node.func).rpartition(".")[0]
+    call = f"{home + '.' if home else ''}cat({case.source.of(node.args[0])}, dim={dim})"
+    return case.source.with_part(node, call)
+
+
+def no_tensor(case: Raised) -> Answer:
+    """Something else where a tensor belongs."""
+    value = _facts(case)["value"]
+    shown = case.text(value) or repr(value)
+    function = case.function or "the function"
+    node = case.expression
+    part = next((x for x in getattr(node, "args", ()) if case.source.of(x) == shown), None)
+    maker = "from_numpy" if isinstance(value, np.ndarray) else "tensor"
+    if value is None:
+        fix = f"# look where {shown} should have been set: a function without return gives None"
+    elif isinstance(value, (int, float, list, tuple, np.ndarray)):
+        made_of = f"torch.{maker}({shown})"
+        fix = case.source.with_part(part, made_of) if part is not None else made_of
+    else:
+        fix = f"# pass a tensor, not a {type(value).__name__}"
+    what = "None" if value is None else f"a {type(value).__name__}"
+    return Answer(
+        "no tensor",
+        f"{function} takes tensors, and {f'`{shown}`' if len(shown) < 40 else 'what it was given'} is {what}.",
+        lines(("called in", case.place)),
+        fix,
+        TENSORS,
+    )
+
+
+def too_many_indices(case: Raised) -> Answer:
+    """More numbers between the brackets than there are dimensions."""
+    assert case.told is not None
+    t, need = case.told.tensor, _facts(case)["need"]
+    name, ndim = case.name(t), t.raw.ndim
+    return Answer(
+        "too many indices",
+        f"{name} has {ndim} dimension{'s' if ndim != 1 else ''} (shape {list(t.raw.shape)}), and the index has parts for "
+        f"{need}.",
+        _made_lines([(name, t)], case, "indexed in"),
+        f"{as_code(name)}[{', '.join(['0'] * ndim)}]   # at most {ndim}",
+        TENSORS,
+        about=(t,),
+    )
+
+
+def index_of_number(case: Raised) -> Answer:
+    """x[0] of a single number."""
+    t = next(iter(case.tensors), None)
+    name = case.name(t) if t is not None else "It"
+    node = case.expression
+    fix = f"{as_code(name)}.item()"
+    if isinstance(node, ast.Subscript):
+        fix = case.source.with_part(node, f"{case.source.of(node.value)}.item()")
+    return Answer(
+        "index of a number",
+        f"{name} is a single number (0 dimensions), so it has no elements to pick from.",
+        _made_lines([(name, t)] if t is not None else [], case, "indexed in"),
+        fix,
+        TENSORS,
+        about=(t,),
+    )
+
+
+def index_of_floats(case: Raised) -> Answer:
+    """An index that holds floats."""
+    assert case.told is not None
+    t = case.told.tensor
+    name = case.name(t, "the index")
+    code = as_code(name) if name != "the index" else "index"
+    return Answer(
+        "index of floats",
+        f"{name} holds {t.raw.dtype}, and positions are whole numbers.",
+        _made_lines([(name, t)], case, "indexed in"),
+        f"{code}.long()   # positions; or a comparison such as x > 0, as a mask",
+        TENSORS,
+        about=(t,),
+    )
+
+
+def mask_of_other_shape(case: Raised) -> Answer:
+    """A mask that does not have the tensor's shape."""
+    assert case.told is not None
+    t, shape = case.told.tensor, _facts(case)["shape"]
+    name = case.name(t, "the mask")
+    owner = next((x for x in case.tensors if x is not t), None)
+    other = case.name(owner) if owner is not None else "the tensor"
+    return Answer(
+        "mask's shape",
+        f"{name} has shape {list(t.raw.shape)}, and {other} has {list(shape)}: a mask says for each element whether it is "
+        "taken.",
+        _made_lines([(name, t)], case, "indexed in"),
+        f"mask = {as_code(other)} > 0   # for example: it has the tensor's own shape",
+        TENSORS,
+        about=(t,),
+    )
+
+
 TOPICS: dict[str, Callable[[Raised], Answer | None]] = {
     "shapes do not broadcast": no_broadcast,
     "matrix sizes": matrix_sizes,
@@ -427,4 +585,11 @@ TOPICS: dict[str, Callable[[Raised], Answer | None]] = {
     "shape does not hold them": no_room,
     "index out of range": out_of_range,
     "negative step": negative_step,
+    "no such dimension": no_such_dim,
+    "shapes do not join": no_join,
+    "no tensor": no_tensor,
+    "too many indices": too_many_indices,
+    "index of a number": index_of_number,
+    "index of floats": index_of_floats,
+    "mask's shape": mask_of_other_shape,
 }

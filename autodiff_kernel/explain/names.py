@@ -77,6 +77,17 @@ def expression(place: Place | None) -> str:
     return text if len(text) <= LONGEST else ""
 
 
+def names_used(place: Place) -> set[str]:
+    """The names that are read in the place's line."""
+    lines = list(place.code.co_positions())
+    found: set[str] = set()
+    for step in _instructions(place.code)[1]:
+        where = lines[step.offset // 2][0] if step.offset // 2 < len(lines) else None
+        if step.opname.startswith("LOAD_") and "CONST" not in step.opname and where == place.line:
+            found |= set(step.argval) if isinstance(step.argval, tuple) else {str(step.argval)}
+    return found
+
+
 def opens_block(place: Place) -> bool:
     """Is the instruction the beginning of a `with` block?  (From 3.14 on Python calls `__enter__` as any function.)"""
     offsets, found = _instructions(place.code)

@@ -12,7 +12,7 @@ from autodiff_kernel.core.places import HOME, Place
 from autodiff_kernel.core.tensor import Tensor
 
 from .history import name_of
-from .names import Names, as_code, called
+from .names import Names, called
 from .rewrite import Source
 
 
@@ -80,17 +80,29 @@ class Raised:
                    if k not in frame.f_locals and k not in frame.f_globals}}  # fmt: skip
 
     @cached_property
-    def arguments(self) -> list[Any]:
-        """What the function of ours that the user's line called was given, in order, sequences opened."""
+    def _call(self) -> tuple[list[Any], dict[str, Any]]:
+        """What the function of ours that the user's line called was given: in order, and by name."""
         last_user = max((i for i, (_, _, whose) in enumerate(self.frames) if whose != "ours"), default=-1)
         if last_user + 1 >= len(self.frames):
-            return []
+            return [], {}
         frame = self.frames[last_user + 1][0]
-        code = frame.f_code
-        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)
+        code, values = frame.f_code, frame.f_locals
+        count = code.co_argcount + code.co_kwonlyargcount
+        ordered = [values.get(name) for name in code.co_varnames[:count]]
+        named = dict(zip(code.co_varnames[:count], ordered))
+        if code.co_flags & 4:  # *args
+            ordered += values.get(code.co_varnames[count], ())
+            count += 1
+        if code.co_flags & 8:  # **kwargs
+            named |= values.get(code.co_varnames[count], {})
+        return ordered, named
+
+    @cached_property
+    def arguments(self) -> list[Any]:
+        """The same in one list, with what lists held."""
+        ordered, named = self._call
         found: list[Any] = []
-        for name in code.co_varnames[:count]:
-            value = frame.f_locals.get(name)
+        for value in [*ordered, *(v for v in named.values() if not any(v is x for x in ordered))]:
             found += value if isinstance(value, (list, tuple)) else [value]
         return found
 
@@ -108,26 +120,50 @@ class Raised:
         return self.source.here()
 
     @cached_property
-    def operands(self) -> list[str]:
-        """The texts of the operands of what failed: `a` and `b` of `a + b`, `x` and `2` of `x.sum(2)`."""
+    def operands(self) -> list[ast.expr]:
+        """The parts of what failed that give its operands: `a` and `b` of `a + b`, `x` and `2` of `x.sum(2)`."""
         node = self.expression
+        if node is None and isinstance(self.source.statement, ast.AugAssign):
+            node = self.source.statement
         if isinstance(node, ast.BinOp):
-            return [self.source.of(node.left), self.source.of(node.right)]
+            return [node.left, node.right]
         if isinstance(node, ast.Compare):
-            return [self.source.of(node.left), *(self.source.of(x) for x in node.comparators)]
+            return [node.left, *node.comparators]
         if isinstance(node, ast.AugAssign):
-            return [self.source.of(node.target), self.source.of(node.value)]
+            return [node.target, node.value]
         if isinstance(node, ast.Subscript):
-            return [self.source.of(node.value)]
+            return [node.value, node.slice]
         if isinstance(node, ast.Call):
-            given = [self.source.of(x) for x in node.args]
-            if isinstance(node.func, ast.Attribute) and not self._is_module(node.func.value):
-                given.insert(0, self.source.of(node.func.value))
-            return given
-        statement = self.source.statement
-        if isinstance(statement, ast.AugAssign):
-            return [self.source.of(statement.target), self.source.of(statement.value)]
+            bound = isinstance(node.func, ast.Attribute) and not self._is_module(node.func.value)
+            return (
+                [node.func.value, *node.args]
+                if bound and isinstance(node.func, ast.Attribute)
+                else list(node.args)
+            )
         return []
+
+    @cached_property
+    def texts(self) -> list[tuple[Any, str]]:
+        """(value, its text in the user's line) for what the function was given."""
+        ordered, named = self._call
+        parts = self.operands
+        if (
+            len(parts) == 2
+            and len(ordered) > 1
+            and isinstance(parts[0], ast.Constant)
+            and isinstance(ordered[0], Tensor)
+        ):
+            parts = parts[::-1]  # `2 - x` calls a method of x
+        pairs: list[tuple[Any, ast.expr]] = list(zip(ordered, parts))
+        pairs += [(named[k.arg], k.value) for k in getattr(self.expression, "keywords", ()) if k.arg in named]
+        for value, part in list(pairs):
+            if isinstance(part, (ast.List, ast.Tuple)) and isinstance(value, (list, tuple)):
+                pairs += zip(value, part.elts)
+        return [(value, self.source.of(part)) for value, part in pairs]
+
+    def text(self, value: Any) -> str:
+        """The text of an operand in the user's line, or ''."""
+        return next((text for x, text in self.texts if x is value and len(text) <= 40), "")
 
     def _is_module(self, node: ast.AST) -> bool:
         root = node
@@ -146,15 +182,10 @@ class Raised:
                 return node.func.id
         return ""
 
-    def name(self, t: Any, number: int | None = None, fallback: str = "the tensor") -> str:
-        """What to call a tensor: by its name, as the operand of that number, or by what made it."""
+    def name(self, t: Any, fallback: str = "the tensor") -> str:
+        """What to call a tensor: by its name, as it stands in the line, or by what made it."""
         name = name_of(t, self.names)
         if name:
             return name
-        if number is not None and number < len(self.operands) and len(self.operands[number]) <= 40:
-            return f"`{self.operands[number]}`"
-        return called(t, self.names, fallback)
-
-    def code(self, t: Any, number: int | None = None, fallback: str = "x") -> str:
-        """The same as code that a method can be called on."""
-        return as_code(self.name(t, number, fallback))
+        text = self.text(t)
+        return f"`{text}`" if text else called(t, self.names, fallback)

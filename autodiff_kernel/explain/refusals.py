@@ -33,7 +33,7 @@ def _fact_of(case: Raised, key: str) -> Any:
 def leaf_changed(case: Raised) -> Answer:
     """A leaf that requires grad was to be changed in place."""
     t = _fact_of(case, "tensor")
-    name = case.name(t, 0)
+    name = case.name(t)
     line = case.place.text if case.place is not None else ""
     updates = _is_update(case, t)
     whole = f"with torch.no_grad():\n    {line or f'{as_code(name)} -= lr * {as_code(name)}.grad'}"
@@ -73,7 +73,7 @@ def view_of_leaf(case: Raised) -> Answer:
     """A part of a leaf that requires grad was to be changed in place."""
     t = _fact_of(case, "tensor")
     base = t.family.base if isinstance(t.family, View) else t
-    name = case.name(base, fallback="the leaf")
+    name = case.name(base, "the leaf")
     line = case.place.text if case.place is not None else ""
     copied = rewrite.without_in_place(case.place, case.names)
     fix = f"with torch.no_grad():\n    {line}" if line else ""
@@ -95,8 +95,8 @@ def view_changed(case: Raised) -> Answer:
     family = _fact_of(case, "family")
     base = family.base
     view = next((t for t in case.tensors if t.family is family), None)
-    name = case.name(view, 0, "the view") if view is not None else "the view"
-    owner = case.name(base, fallback="its base")
+    name = case.name(view, "the view") if view is not None else "the view"
+    owner = case.name(base, "its base")
     born = made(view)
     marks = lines((f"{name} was made in", born), ("changed in", case.place))
     if family.made == "several":
@@ -148,7 +148,7 @@ def _whole_at_once(case: Raised, owner: str, maker: str) -> str:
 def shape_in_place(case: Raised) -> Answer:
     """The result of an in-place operation would have another shape."""
     t, needed = _fact_of(case, "tensor"), _fact_of(case, "needed")
-    name = case.name(t, 0)
+    name = case.name(t)
     return Answer(
         "shape changed in place",
         f"The result would have shape {list(needed)}, and {name} has room for {list(t.raw.shape)}: an in-place operation "
@@ -163,7 +163,7 @@ def shape_in_place(case: Raised) -> Answer:
 def expanded(case: Raised) -> Answer:
     """A write to a tensor that was stretched without a copy."""
     t = _fact_of(case, "tensor")
-    name = case.name(t, 0)
+    name = case.name(t)
     return Answer(
         "write to expanded",
         f"{name} was stretched without a copy (strides {list(t.stride())}): several of its elements lie in one place, so "
@@ -183,13 +183,13 @@ def to_numpy(case: Raised) -> Answer:
     node = case.expression
     new = ""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
-        new = case.source.with_part(node.func.value, f"{as_code(case.source.of(node.func.value))}.detach()")
+        new = case.source.with_suffix(node.func.value, ".detach()")
     elif isinstance(node, ast.Call):
         part = next((x for x in node.args if case.source.of(x) == name.strip("`")), None)
         if part is None and len(node.args) == 1:
             part = node.args[0]
         if part is not None:
-            new = case.source.with_part(part, f"{as_code(case.source.of(part))}.detach()")
+            new = case.source.with_suffix(part, ".detach()")
     return Answer(
         "numpy of a graph",
         f"{name} requires grad, and NumPy would take its values without the graph{in_line(case.place)}: say that this is "
@@ -197,6 +197,25 @@ def to_numpy(case: Raised) -> Answer:
         lines((f"{name} was made in", made(t)), ("handed to NumPy in", case.place)),
         new or f"{as_code(name)}.detach()",
         LESSONS["graph"],
+        about=(t,),
+    )
+
+
+def gpu_to_numpy(case: Raised) -> Answer:
+    """numpy() of a tensor on a GPU."""
+    t = _fact_of(case, "tensor")
+    name = case.name(t)
+    node = case.expression
+    link = ".detach().cpu()" if t.requires_grad else ".cpu()"
+    new = ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
+        new = case.source.with_suffix(node.func.value, link)
+    return Answer(
+        "numpy of a GPU",
+        f"{name} lies on {t.device}, and NumPy works in the main memory: it must be copied there first.",
+        lines((f"{name} was made in", made(t)), ("handed to NumPy in", case.place)),
+        new or f"{as_code(name)}{link}",
+        LESSONS["devices"],
         about=(t,),
     )
 
@@ -224,7 +243,7 @@ def out_with_grad(case: Raised) -> Answer:
     """out= where a gradient would be recorded."""
     t = _fact_of(case, "tensor")
     asks = next((x for x in case.tensors if x.node is not None), t)
-    name = case.name(asks, fallback="an input")
+    name = case.name(asks, "an input")
     new = rewrite.without_keyword(case.place, "out")
     target = _out_name(case)
     return Answer(
@@ -249,7 +268,7 @@ def _out_name(case: Raised) -> str:
 def flag_of_result(case: Raised) -> Answer:
     """requires_grad = False for a result."""
     t = _fact_of(case, "tensor")
-    name = case.name(t, 0)
+    name = case.name(t)
     code = as_code(name)
     return Answer(
         "flag of a result",
@@ -264,7 +283,7 @@ def flag_of_result(case: Raised) -> Answer:
 def whole_numbers_asked(case: Raised) -> Answer:
     """requires_grad for integers or truth values."""
     t = _fact_of(case, "tensor")
-    name = case.name(t, 0, "it")
+    name = case.name(t, "it")
     node = case.expression
     method = (
         isinstance(node, ast.Call)
@@ -277,7 +296,7 @@ def whole_numbers_asked(case: Raised) -> Answer:
         code = as_code(name) if name != "it" else "x"
         fix = f"{code} = {code}.float().requires_grad_()"
     kind = "truth values" if t.raw.dtype.kind == "b" else "whole numbers"
-    about = name if name not in ("it", "the tensor") else "The tensor"
+    about = name if name.isidentifier() and name != "it" else "The tensor"
     return Answer(
         "whole numbers asked",
         f"{about} holds {kind} ({t.raw.dtype}), which cannot change by a little: only floating point tensors have "
@@ -292,14 +311,12 @@ def whole_numbers_asked(case: Raised) -> Answer:
 def one_of_many(case: Raised) -> Answer:
     """item(), float() or int() of several elements."""
     t = _fact_of(case, "tensor")
-    name = case.name(t, 0)
+    name = case.name(t)
     node = case.expression
     fix = ""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item":
         owner = case.source.of(node.func.value)
-        fix = case.source.with_part(
-            node, f"{owner}.tolist()   # all of them; or {as_code(owner)}.sum().item()", node
-        )
+        fix = f"{case.source.with_part(node, f'{owner}.tolist()')}   # all of them; or {owner}.sum().item()"
     return Answer(
         "one number of many",
         f"{name} has {t.raw.size} elements (shape {list(t.raw.shape)}), and one number was asked for.",
@@ -314,13 +331,11 @@ def truth_of_many(case: Raised) -> Answer:
     """`if x > 0` for several elements."""
     t = _fact_of(case, "tensor")
     node = case.expression
+    while isinstance(node, (ast.BoolOp, ast.UnaryOp)):
+        node = node.values[0] if isinstance(node, ast.BoolOp) else node.operand
     shown = case.source.of(node) if node is not None else ""
     name = f"`{shown}`" if shown else case.name(t)
-    fix = (
-        case.source.with_part(node, f"{as_code(shown)}.all()") + "   # or .any()"
-        if node is not None and shown
-        else ""
-    )
+    fix = f"{case.source.with_suffix(node, '.all()')}   # or .any()" if node is not None and shown else ""
     if not fix:
         fix = f"{as_code(case.name(t))}.all()   # or .any()"
     return Answer(
@@ -340,6 +355,7 @@ TOPICS: dict[str, Callable[[Raised], Answer | None]] = {
     "shape changed in place": shape_in_place,
     "write to expanded": expanded,
     "numpy of a graph": to_numpy,
+    "numpy of a GPU": gpu_to_numpy,
     "deepcopy of a result": deepcopy,
     "out with grad": out_with_grad,
     "flag of a result": flag_of_result,

@@ -50,6 +50,21 @@ class Source:
         left, right = self.text[begin:start], self.text[stop:end]
         return (left + new.encode() + right).decode()
 
+    def with_suffix(self, node: ast.AST, suffix: str) -> str:
+        """The statement with something called on a part: `(a * b).sum()` for `a * b` where that stands."""
+        start, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
+        atom = isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
+        before, after = self.text[:start].rstrip(), self.text[stop:].lstrip()
+        if before.endswith(b"(") and after.startswith(b")"):
+            owner = before[:-1].rstrip()[-1:]
+            if not (
+                owner.isalnum() or owner in (b"_", b"]", b")")
+            ):  # brackets of its own, not those of a call
+                stop = len(self.text) - len(after) + 1
+                whole: Any = self.statement
+                return (self.text[:stop] + suffix.encode() + self.text[stop : whole.end_col_offset]).decode()
+        return self.with_part(node, f"{self.of(node)}{suffix}" if atom else f"({self.of(node)}){suffix}")
+
     def calls(self) -> list[ast.Call]:
         return [] if self.tree is None else [n for n in ast.walk(self.tree) if isinstance(n, ast.Call)]
 
