@@ -15,7 +15,7 @@ from autodiff_kernel.core.graph import Node
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
-from . import cuts, gradients, graphs, misfits, refusals, rewrite
+from . import cuts, gradients, graphs, indices, misfits, refusals, rewrite
 from .answer import LESSONS, Answer, Line, lines
 from .foreign import foreign
 from .history import fact
@@ -258,7 +258,7 @@ def _saved_elsewhere(case: Raised) -> Answer | None:
         return None
     return Answer(
         "saved value changed",
-        f"{told.facts['saver']} saved {told.facts['role']} for its backward, and {at(writer)} changed it in place afterwards.",
+        f"{told.facts['saver']} saved a value for its backward, and {at(writer)} changed it in place afterwards.",
         lines(*told.lines, ("backward needed it in", case.place)),
         rewrite.without_in_place(writer, case.names),
         LESSONS["in-place"],
@@ -301,4 +301,5 @@ TOPICS: dict[str, Callable[[Raised], Answer | None]] = {
     "gradcheck": gradcheck,
     **refusals.TOPICS,
     **misfits.TOPICS,
+    **indices.TOPICS,
 }
