@@ -204,14 +204,11 @@ def push(op: Op, xs: Any, p: Any) -> Any:
     ps: list[Any] = []
     ts: list[Any] = []
     for x in xs:
-        if x.__class__ is not Dual:
-            ps.append(x)
-            ts.append(None)
-        elif x.level == top:
+        if x.__class__ is Dual and x.level == top:
             ps.append(x.primal)
             ts.append(x.tangent)
         else:
-            v, t = split(x, top)
+            v, t = split(x, top)  # (anything else than a wrapper is its own value)
             ps.append(v)
             ts.append(t)
     y = op(*ps, p=p)

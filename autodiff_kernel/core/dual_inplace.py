@@ -13,11 +13,12 @@ from typing import Any
 
 from . import batched, modes
 from .batched import Batched
-from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, unmoved
+from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, split, unmoved
 from .errors import explain
 from .graph import new
 from .inplace import adopt, check_allowed, check_overlap
 from .levels import is_vmap
+from .samplewise import for_samples
 from .sharing import Family, View, replay
 from .tensor import Tensor, wrap
 from .wrappers import samples
@@ -32,7 +33,7 @@ def change(function: Any, x: Tensor, args: Any, kwargs: Any) -> Tensor:
         check_allowed(ground)
         old = aside(x)
     check_overlap(ground)
-    write(x, function(old, *args, **kwargs))
+    write(x, function(old, *args, **kwargs), getattr(function, "__name__", ""))
     return x
 
 
@@ -60,39 +61,48 @@ def aside(x: Any) -> Any:
     return twin
 
 
-def write(x: Any, result: Any) -> None:
+def write(x: Any, result: Any, function: str = "") -> None:
     """Give x the value and the history of `result`, at every level that either of them belongs to."""
     if x.__class__ is Dual:
         if x.level not in live or is_stopped():
-            write(x.primal, result)
+            write(x.primal, result, function)
             return
         p, t = parts(result, x.level)
-        write(x.primal, p)
+        write(x.primal, p, function)
         if x.shared or writable(x.tangent) and batched.newest(t) <= batched.newest(x.tangent):
-            write(x.tangent, t)
+            write(x.tangent, t, function)
         else:  # an expanded tangent that nobody has a view of
             x.tangent = aside(t)
         return
     if x.__class__ is Batched:
-        write(x.value, samples(result, x.level, x.value.raw.shape[0]))
+        write(x.value, samples(result, x.level, x.value.raw.shape[0]), function)
         return
     k = 0 if is_stopped() or x.raw.dtype.kind not in "fc" else level_of(result)
     if k and not is_vmap(k):
-        carry(x, k)
-        write(x, result)
+        carry(x, k, split(result, k)[1])
+        write(x, result, function)
         return
     result = plain(result)
     if result.__class__ is Batched:
-        raise explain(
-            RuntimeError,
-            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
-            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
-            "not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic.",
-            "The tensor that is changed is one for all samples: it has no place for a result of each.",
-            "use the form without the underscore, or make the tensor from one of the samples (torch.zeros_like(x), "
-            "x.new_zeros(…)).",
-        )
+        raise no_place(function)
     adopt(x, result)
+
+
+class NoPlace(RuntimeError):
+    """A tensor that is one for all samples was to be changed by one that differs from sample to sample."""
+
+
+def no_place(function: str) -> NoPlace:
+    who = "index_put_" if function == "index_put" else "inplace arithmetic"
+    return explain(
+        NoPlace,
+        f"vmap: {who}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
+        "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in "
+        f"a vmap. Please try to use out-of-place operators instead of {who}.",
+        "The tensor that is changed is one for all samples: it has no place for a result of each.",
+        "use the form without the underscore, or make the tensor from one of the samples (torch.zeros_like(x), "
+        "x.new_zeros(…)).",
+    )
 
 
 def writable(t: Tensor) -> bool:
@@ -102,11 +112,14 @@ def writable(t: Tensor) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------ plain tensors
-def carry(x: Tensor, k: int) -> None:
-    """Make a plain tensor and its relatives dual numbers of level k that do not move yet."""
+def carry(x: Tensor, k: int, like: Any = None) -> None:
+    """Make a plain tensor and its relatives dual numbers of level k that do not move yet.
+
+    like: the tangent that they are to take, which inside vmap may differ from sample to sample.
+    """
     base = at_level(x.family.base if x.family.__class__ is View else x, k)
     if base.__class__ is not Dual:
-        become(base, k, unmoved(base))
+        become(base, k, for_samples(unmoved(base), like))
     views = [] if base.family is None or base.family.__class__ is View else base.family.alive()
     for v in [at_level(v, k) for v in (*views, x)]:
         if v.__class__ is not Dual:

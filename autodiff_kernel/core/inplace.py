@@ -529,7 +529,7 @@ def _without_part(g: Any, n: Any) -> Any:
 copy_slices = Op(
     "copy_slices", _copy_slices, a=_without_part, b=lambda g, n: replay(n.p, g), mode="joint", params=True,
     node="CopySlices", symbol="⊂", partials=("1 outside the part", "1 in the part"),
-    doc="A tensor of which a part (a view of it) was overwritten.",
+    batch="slices", doc="A tensor of which a part (a view of it) was overwritten.",
 )  # fmt: skip
 
 

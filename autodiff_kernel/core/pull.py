@@ -14,21 +14,25 @@ rest.
 from collections.abc import Sequence
 from typing import Any
 
+from . import device as devices
 from . import dual
 from .collect import collect
 from .dual import Dual, level_of, split
-from .errors import explain
 from .graph import Node, as_edge, edges_of
-from .levels import is_vmap
+from .levels import Vmap, is_vmap
 from .op import TABLE
 from .tensor import Tensor, wrap
 from .wrappers import Batched, batched, everywhere, grounds, rebatch, samples, unbatch
 
 
 # ------------------------------------------------------------------------------------------------ inputs
-def lift(x: Tensor) -> Tensor:
-    """A fresh input for a reverse pass, a tensor of its own for each sample, that outer derivatives still see."""
-    return _lift(everywhere(x))
+def lift(x: Tensor, shared: bool = False) -> Tensor:
+    """A fresh input for a reverse pass that outer derivatives still see.
+
+    Inside vmap it is a tensor of its own for each sample, unless `shared`: then a gradient for each sample costs more
+    (see `pull_shared`).
+    """
+    return _lift(x if shared else everywhere(x))
 
 
 def _lift(x: Any) -> Any:
@@ -80,18 +84,34 @@ def pull(ys: Sequence[Any], xs: Sequence[Any], vs: Sequence[Any], record: bool) 
 def pull_samples(k: int, ys: list[Any], xs: Sequence[Any], vs: list[Any], record: bool) -> list[Any]:
     """Level k is a vmap's: its samples are a dimension for the pass."""
     inner = [unbatch(x, k) for x in xs]
-    if any(x is None for x in inner):
-        raise explain(
-            RuntimeError,
-            "vmap: a gradient for a tensor that is the same for all samples was asked for inside vmap.",
-            "Each sample has its own gradient, but there is one tensor for all.",
-            "use torch.func.grad or vjp inside vmap.",
-        )
-    size = inner[0].raw.shape[0]
-    pairs = [(unbatch(y, k), v) for y, v in zip(ys, vs)]
-    pairs = [(y, samples(v, k, size)) for y, v in pairs if y is not None]  # the others do not depend on x
-    gs = pull([y for y, _ in pairs], inner, [v for _, v in pairs], record)
-    return [rebatch(g, k) for g in gs]
+    outputs = [unbatch(y, k) for y in ys]
+    size = next(t.raw.shape[0] for t in (*inner, *outputs) if t is not None)
+    # what has no samples does not depend on inputs that have
+    roots = [(y, samples(v, k, size)) for y, v in zip(outputs, vs) if y is not None]
+    rest = [(y, v) for whole, y, v in zip(outputs, ys, vs) if whole is None]
+    own, shared = [x for x in inner if x is not None], [x for x, whole in zip(xs, inner) if whole is None]
+    found = iter(pull([y for y, _ in roots], own, [v for _, v in roots], record) if own else [])
+    common = iter(pull_shared(k, size, roots, rest, shared, record) if shared else [])
+    return [rebatch(next(common if x is None else found), k) for x in inner]
+
+
+def pull_shared(k: int, size: int, roots: Any, rest: Any, xs: Sequence[Any], record: bool) -> list[Any]:
+    """The gradients of each sample, as dimension 0, for inputs that are the same for all samples.
+
+    One walk would add them up.  So it carries `size` cotangents at once: the i-th is that of sample i, with zeros for
+    the other samples.
+    """
+    v = Vmap(size, "same")
+    eye = wrap(devices.eye(size, dtype="bool", like=batched.ground(xs[0]).raw))
+
+    def alone(w: Any) -> Any:
+        mask = TABLE["reshape"](eye, p=(size, size, *[1] * (w.raw.ndim - 1)))
+        return batched.make(TABLE["where"](mask, TABLE["unsqueeze"](w, p=0), 0.0), v.level)
+
+    carried = [(y, alone(w)) for y, w in roots]
+    carried += [(y, batched.make(samples(w, k, size), v.level)) for y, w in rest]
+    gs = pull([y for y, _ in carried], xs, [w for _, w in carried], record)
+    return [samples(g, v.level, size) for g in gs]
 
 
 def pull_dual(k: int, ys: list[Any], xs: Sequence[Any], vs: list[Any], record: bool) -> list[Any]:

@@ -8,7 +8,7 @@ from ..core.errors import explain
 from ..core.pull import is_tracked, lift, pull, zeros_like
 from ..core.pytree import LEAF, flatten, tree_map, unflatten
 from ..core.tensor import Tensor
-from .reverse import bare, check_outputs, chosen, replaced, with_aux
+from .reverse import bare, check_outputs, chosen, on_lifted, replaced, with_aux
 
 WHO = "jvp(f, primals, tangents)"
 
@@ -124,8 +124,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     check_tensors(flat, "primals")
     outside = modes.is_grad_enabled()
     with modes.enable_grad():
-        lifted = [lift(x) for x in flat]
-        out = func(*unflatten(spec, lifted))
+        lifted, out = on_lifted(lambda fresh: func(*fresh), flat, spec)
         ys, out_spec = flatten(out)
         check_outputs(ys, "linearize(f, *primals)")
         seeds = [lift(zeros_like(y)) for y in ys]

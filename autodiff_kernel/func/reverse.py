@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import modes
+from ..core.dual_inplace import NoPlace
 from ..core.errors import explain
 from ..core.pull import captures, is_tracked, lift, pull, without_history
 from ..core.pytree import flatten, tree_map, unflatten
@@ -81,6 +82,20 @@ def bare(x: Any) -> Any:
     return tree_map(lambda t: without_history(t) if isinstance(t, Tensor) else t, x)
 
 
+def on_lifted(run: Callable[[Any], Any], flat: list[Any], spec: Any) -> tuple[list[Any], Any]:
+    """(fresh inputs, what `run` gives for them nested as `spec` says).
+
+    Inside vmap they are tensors of their own for each sample.  If the function writes them into a tensor that has no
+    place for samples, it runs again with inputs that are the same for all samples, as far as they are.
+    """
+    lifted = [lift(x) for x in flat]
+    try:
+        return lifted, run(unflatten(spec, lifted))
+    except NoPlace:
+        lifted = [lift(x, shared=True) for x in flat]
+        return lifted, run(unflatten(spec, lifted))
+
+
 # ------------------------------------------------------------------------------------------------ vjp
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """(func(*primals), a function that maps a cotangent of the output to the tuple of the primals' cotangents).
@@ -101,10 +116,12 @@ def vjp_of(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_au
     flat, spec = flatten(args if argnums is None else chosen(args, argnums))
     check_tensors(flat)
     aux, outside = None, modes.is_grad_enabled()
+
+    def run(fresh: Any) -> Any:
+        return func(*(fresh if argnums is None else replaced(args, argnums, fresh)))
+
     with modes.enable_grad():
-        lifted = [lift(x) for x in flat]
-        fresh = unflatten(spec, lifted)
-        out = func(*(fresh if argnums is None else replaced(args, argnums, fresh)))
+        lifted, out = on_lifted(run, flat, spec)
         if has_aux:
             out, aux = with_aux(out, "vjp(f, *primals)")
         ys, out_spec = flatten(out)
@@ -157,8 +174,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         check_tensors(flat)
         aux, outside = None, modes.is_grad_enabled()
         with modes.enable_grad():
-            lifted = [lift(x) for x in flat]
-            y = func(*replaced(args, argnums, unflatten(spec, lifted)), **kwargs)
+            lifted, y = on_lifted(lambda fresh: func(*replaced(args, argnums, fresh), **kwargs), flat, spec)
             if has_aux:
                 y, aux = with_aux(y, "grad_and_value(f)(*args)")
             check_scalar(y)

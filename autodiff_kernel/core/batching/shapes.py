@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from ..batched import make
+from ..levels import Vmap
 from ..op import TABLE, Op
-from .elementwise import lifted, reshaped, word
+from ..sharing import replay
+from .elementwise import everywhere, lifted, reshaped, word
 from .reductions import shifted
 
 
@@ -110,3 +113,12 @@ def part_back(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> 
 def trace(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
     """The sums of the diagonals."""
     return TABLE["sum"](TABLE["diagonal"](xs[0], p=(0, 1, 2)), p=((1,), False))
+
+
+@word("slices")
+def slices(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
+    """The first input with the second in a part, a view of it; p is the chain of operations that lead to the view."""
+    a, b = everywhere(xs, batched, size)
+    whole, level = TABLE["clone"](a), Vmap(size, "same").level
+    replay(p, make(whole, level)).copy_(make(b, level))
+    return whole
