@@ -3,7 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from .names import (
     stored_as,
     whose,
 )
-from .paths import Cut, cuts, exits, forgotten, older, origins, parents, source
+from .paths import Cut, cuts, exits, forgotten, older, origins, parents, position, source
 
 FLOATS = "fc"
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge", "isclose"}
@@ -90,9 +90,14 @@ def no_grad_asked(x: Any, names: Names) -> Iterator[Answer]:
     if found:
         first, *others = found
         also = tuple(f"Also: {r.clause}." for r in others[:3])
-        yield Reason(
-            first.topic, first.clause, first.lines, first.fix, first.lesson, first.trail + also, first.certain
-        ).answer(f"{name} does not require grad", about=(x,))
+        wanted = (
+            f"{first.fix}   # if gradients should flow through it"
+            if first.fix and "#" not in first.fix
+            else first.fix
+        )
+        yield replace(first, fix=wanted, trail=first.trail + also).answer(
+            f"{name} does not require grad", about=(x,)
+        )
 
 
 def cut_from_a_gradient(x: Any, names: Names) -> Iterator[Answer]:
@@ -347,7 +352,7 @@ CALM = {"nobody asked", "not asked", "not recorded so far back"}
 
 def nobody_asked(e: Event, names: Names) -> Reason:
     """No input requires grad: say which inputs there were."""
-    first = origins(e)
+    first = sorted(origins(e), key=position)
     if any(forgotten(x) for x in first):
         return Reason(
             "not recorded so far back",

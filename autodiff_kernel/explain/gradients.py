@@ -12,7 +12,7 @@ from autodiff_kernel.core.tensor import Tensor
 from . import cuts, rewrite, vanishing
 from .answer import LESSONS, Answer, Line, lines
 from .history import fact, name_of
-from .names import Names, at, called, expression, given_name, in_line, listed, whose
+from .names import Names, at, born, called, expression, given_name, in_line, listed, whose
 from .paths import broken, forgotten, last, leaf_events, lone_leaf, origins, parents, reaches, way
 
 GRADIENTS, TRAINING, GRAPH = LESSONS["gradients"], LESSONS["training"], LESSONS["graph"]
@@ -62,7 +62,7 @@ def owner(x: Any, names: Names) -> Any:
 def none(x: Tensor, names: Names) -> Answer:
     """Why the `.grad` of a leaf is None."""
     name = called(x, names, "this tensor")
-    begun = None if fact(x) is None else whose(fact(x))  # type: ignore[arg-type]
+    begun = born(fact(x))
     cleared, came = last("cleared", x), last("gradient", x)
     newest = _newest_backward(x, cleared)
     if newest is not None:
@@ -108,8 +108,7 @@ def _after(e: Event, begun: Event | None) -> bool:
 
 def _newest_backward(x: Tensor, cleared: Event | None) -> Event | None:
     """The newest backward() since x exists and was cleared; None if there was none."""
-    begun = fact(x)
-    first = None if begun is None else whose(begun)
+    first = born(fact(x))
     found: Event | None = None
     for e in list(journal.LOG):
         if e is cleared or e is first:
@@ -222,8 +221,8 @@ def _another_way(x: Tensor, back: Event, roots: list[Event], name: str, names: N
         return Answer(
             "another of that name",
             f"{start} leads to another tensor that was called {given_name(twin)}"
-            f"{in_line(whose(twin))}; the present {name} is a new one{in_line(_made(mine))}.",
-            (*lines(("the tensor that was used was made in", whose(twin)), ("the present one was made in", _made(mine))),
+            f"{in_line(whose(twin))}; the present {name} is a new one{in_line(born(mine))}.",
+            (*lines(("the tensor that was used was made in", whose(twin)), ("the present one was made in", born(mine))),
              *begin),
             f"# compute {root} anew, from the present {name}",
             GRAPH,
@@ -242,16 +241,12 @@ def _another_way(x: Tensor, back: Event, roots: list[Event], name: str, names: N
         "not used",
         f"{start} cannot lead to {name}: {root} was computed from {used or 'other tensors'}, "
         f"not from {name}.",
-        (*lines((f"{name} was made in", _made(fact(x))), (f"{root} was made in", whose(roots[0]) if roots else None)),
+        (*lines((f"{name} was made in", born(fact(x))), (f"{root} was made in", whose(roots[0]) if roots else None)),
          *begin),
         f"# compute {root} with {name}",
         GRAPH,
         about=(x,),
     )  # fmt: skip
-
-
-def _made(e: Event | None) -> Event | None:
-    return None if e is None else whose(e)
 
 
 def _same_name(e: Event, x: Tensor, names: Names) -> bool:

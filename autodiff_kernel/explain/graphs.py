@@ -299,10 +299,10 @@ def is_leaf(e: Event) -> bool:
 
 def will_fail(x: Any, names: Names) -> Iterator[Answer]:
     """A backward from x would refuse, because a saved value was overwritten."""
-    if not isinstance(x, Tensor) or x.node is None or x.node.op is None:
+    if not isinstance(x, Tensor) or x.node is None or x.node.op is None or walked(whole(x.node)):
         return
     for n in nodes(x.node, MOST):
-        found = overwritten(n)
+        found = None if is_spent(n) else overwritten(n)
         if found is not None:
             name = called(x, names, "this tensor")
             yield saved_value_changed(found, names, f"A backward from {name} would fail: ")

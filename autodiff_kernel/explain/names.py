@@ -103,6 +103,13 @@ def whose(e: Event) -> Event:
     return e
 
 
+def born(e: Event | None) -> Event | None:
+    """The event that made a tensor, before all that was asked of it and written to it; None if that is forgotten."""
+    while e is not None and e.kind in ("asked", "write"):
+        e = e.inputs[0] if e.inputs and e.inputs[0].__class__ is Event else None
+    return None if e is None or e.kind == "met" else e
+
+
 def given_name(e: Event) -> str:
     """The name that the user's line gave to the tensor of an event."""
     return stored_as(whose(e).place) if whose(e).kind != "met" else ""
