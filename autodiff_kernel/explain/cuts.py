@@ -47,6 +47,14 @@ POSITIONS = {
     "min",
 }
 SHAPE_ONLY = {"zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "ones_vector"}
+SHARING = {
+    "from_numpy",
+    "as_tensor",
+    "asarray",
+    "frombuffer",
+    "grad",
+    "autograd.grad",
+}  # take no requires_grad=
 OUT_OF_TORCH = ("item", "tolist", "numpy")
 
 
@@ -90,11 +98,8 @@ def no_grad_asked(x: Any, names: Names) -> Iterator[Answer]:
     if found:
         first, *others = found
         also = tuple(f"Also: {r.clause}." for r in others[:3])
-        wanted = (
-            f"{first.fix}   # if gradients should flow through it"
-            if first.fix and "#" not in first.fix
-            else first.fix
-        )
+        plain = first.fix and "#" not in first.fix and first.lesson != "higher order"
+        wanted = f"{first.fix}   # if gradients should flow through it" if plain else first.fix
         yield replace(first, fix=wanted, trail=first.trail + also).answer(
             f"{name} does not require grad", about=(x,)
         )
@@ -393,11 +398,8 @@ def _ask(e: Event, names: Names) -> str:
     name = called(e, names, "x")
     if e.dtype.kind not in FLOATS:
         return f"{name} = {name}.float().requires_grad_()   # if its gradient is wanted"
-    new = (
-        rewrite.with_keyword(e.place, "requires_grad=True")
-        if e.op in ("tensor", "") and e.kind == "made"
-        else ""
-    )
+    takes_flag = e.kind == "made" and e.op not in SHARING
+    new = rewrite.with_keyword(e.place, "requires_grad=True") if takes_flag else ""
     if "`" in name:
         name = "x"
     return f"{new or name + '.requires_grad_()'}   # if its gradient is wanted"
