@@ -255,7 +255,92 @@ more.copy_(torch.tensor([0.5, 1.0, 2.0]))
     assert "0.5 was stored as 0" in ns.answer("more", "fraction cut off").finding
 
 
+def test_numbers_that_an_integer_tensor_was_made_of():
+    ns = cell("""n = torch.full((2,), 1.5, dtype=torch.long)
+m = torch.tensor([3.9, 2.0], dtype=torch.int32)
+k = torch.full_like(torch.tensor([1]), 0.5)
+fine = torch.full((2,), 2.0, dtype=torch.long)
+""")
+    for name, said, line in (
+        ("n", "1.5 was stored as 1", 1),
+        ("m", "3.9 was stored as 3", 2),
+        ("k", "0.5", 3),
+    ):
+        a = ns.answer(name, "fraction cut off")
+        assert said in a.finding and line_numbers(a) == [line]
+    assert "fraction cut off" not in ns.topics("fine")
+
+
+def test_casts_cut_and_round_goes_to_the_even_neighbour():
+    ns = cell("""t = torch.tensor([2.9, -1.2])
+cut = t.int()
+halves = torch.tensor([0.5, 1.5, 2.5]).round()
+whole = torch.tensor([2.0, 3.0]).long()
+""")
+    a = ns.answer("cut", "cut by a cast")
+    assert (
+        "2.9 to 2" in a.finding and a.fix == "" and "t.round().int()" in a.trail[0] and line_numbers(a) == [2]
+    )
+    assert "0.5 to 0" in ns.answer("halves", "rounded").finding
+    assert "cut by a cast" not in ns.topics("whole")
+
+
+def test_truth_values_do_not_count():
+    ns = cell("""a = torch.tensor([True, True, False])
+b = torch.tensor([True, False, False])
+both = a + b
+counted = a.int() + b
+""")
+    a = ns.answer("both", "truth values added")
+    assert line_numbers(a) == [3] and a.fix.startswith("a.int() + b")
+    assert ns["both"].tolist() == [True, True, False] and ns["counted"].tolist() == [2, 1, 0]
+    assert "truth values added" not in ns.topics("counted")
+
+
 # ----------------------------------------------------------------------------------------------------------- precision
+def test_floats_compared_to_the_last_digit():
+    ns = cell("""total = sum([torch.tensor(0.1)] * 10, torch.tensor(0.0))
+equal = total == 1
+gap = torch.tensor([1.0, float("nan")])
+is_nan = gap == float("nan")
+asked = gap != gap
+exact = torch.tensor([0.5, 2.0]) == torch.tensor([0.5, 1.0])
+""")
+    a = ns.answer("equal", "floats compared exactly")
+    assert (
+        "1.00000012 and 1 differ" in a.finding
+        and line_numbers(a) == [2]
+        and a.fix.startswith("torch.isclose(total")
+    )
+    assert not ns["equal"] and torch.isclose(ns["total"], torch.tensor(1.0))
+    b = ns.answer("is_nan", "nan compared")
+    assert b.fix == "torch.isnan(gap)" and line_numbers(b) == [4]
+    third = cell("third = torch.tensor(0.1) + torch.tensor(0.2)\nsame = third == 0.3\n")
+    assert third["same"] and "floats compared exactly" not in third.topics("same")
+    assert not {"nan compared", "floats compared exactly"} & set(ns.topics("asked") + ns.topics("exact"))
+
+
+def test_whole_numbers_that_floats_cannot_hold():
+    ns = cell("n = torch.tensor([5, 16777217])\nf = n.float()\nd = n.double()\n")
+    a = ns.answer("f", "digits lost")
+    assert "16777217 to 16777216" in a.finding and "2**24" in a.finding and a.fix == "n.double()"
+    assert "digits lost" not in ns.topics("d")
+
+
+def test_values_that_nobody_set():
+    ns = cell("""buffer = torch.empty(3)
+total = buffer.sum()
+filled = torch.empty(2, 2).normal_()
+parts = torch.empty(2)
+parts[0], parts[1] = 1.0, 2.0
+used = parts * 2 + filled.sum()
+""")
+    a = ns.why("total")
+    assert a.topic == "never set" and line_numbers(a) == [1, 2] and a.fix == "torch.zeros(3)"
+    assert ns.why("buffer").topic == "never set"
+    assert not [name for name in ("filled", "parts", "used") if "never set" in ns.topics(name)]
+
+
 def test_too_small_for_the_dtype():
     ns = cell("""rate = torch.tensor([2e-9]).half()
 chances = torch.full((50,), 1e-2)
@@ -335,6 +420,19 @@ hits = (guess > truth).float().mean()
         assert a.fix.startswith("guess - truth.reshape(guess.shape)")
     assert "both were enlarged" not in ns.topics("right")
     assert line_numbers(ns.answer("hits", "both were enlarged")) == [7, 7]
+
+
+def test_row_sums_that_met_the_columns():
+    ns = cell("""table = torch.rand(3, 3)
+shares = table / table.sum(dim=1)
+centred = table - table.mean(1)
+columns = table / table.sum(dim=0)
+rows = table / table.sum(dim=1, keepdim=True)
+""")
+    a = ns.answer("shares", "met the wrong axis")
+    assert line_numbers(a) == [2, 2] and a.fix.startswith("table.sum(dim=1, keepdim=True)")
+    assert line_numbers(ns.answer("centred", "met the wrong axis")) == [3, 3]
+    assert "met the wrong axis" not in ns.topics("columns") + ns.topics("rows")
 
 
 def test_a_view_that_mixes_samples():
@@ -452,7 +550,8 @@ ALARMS = {
     "nan", "inf", "gradient is nan", "gradient is inf", "saved value changed unseen", "wrapped around",
     "both were enlarged", "view mixes samples", "view is no transpose", "squeeze took the batch",
     "one tensor in a list many times", "shared memory", "result thrown away", "graph grows", "graphs in a list",
-    "underflow", "lost in rounding", "fraction cut off",
+    "underflow", "lost in rounding", "fraction cut off", "never set", "met the wrong axis", "truth values added",
+    "floats compared exactly", "nan compared", "digits lost", "one tensor, two names", "copy written",
 }  # fmt: skip
 
 HEALTHY = """

@@ -187,6 +187,31 @@ w.data.add_(1)
     assert "by indexed assignment (3 times by this line)" in ns.answer("x", "last write").finding
 
 
+def test_one_tensor_with_two_names():
+    ns = cell("""start = torch.zeros(2)
+best = start
+start += 1
+other = torch.zeros(2)
+for each in (other,):
+    each += 1
+""")
+    for name in ("start", "best"):
+        a = ns.answer(name, "one tensor, two names")
+        assert line_numbers(a) == [2, 3] and a.fix.startswith("best = start.clone()")
+    assert "one tensor, two names" not in ns.topics("other")
+
+
+def test_a_function_that_changes_its_argument():
+    ns = cell("""def bump(t):
+    t += 1
+    return t.sum()
+x = torch.zeros(2)
+total = bump(x)
+""")
+    a = ns.answer("x", "last write")
+    assert "x (called t there) was last changed by add" in a.finding and line_numbers(a) == [2]
+
+
 # --------------------------------------------------------------------------------------------------------------- lists
 def test_a_history_of_one_and_the_same_tensor():
     ns = cell("""position = torch.zeros(2)
@@ -255,6 +280,29 @@ def test_a_new_tensor_that_nobody_kept(start, line, fix):
 def test_what_is_kept_or_meant(line, capsys):
     ns = cell(f"x = torch.ones(2).double()\nx.requires_grad_() if 'backward' in {line!r} else None\n{line}\n")
     assert "result thrown away" not in ns.topics("x")
+
+
+@pytest.mark.parametrize(
+    "line, fix",
+    [
+        ("x[x > 2].zero_()", "x[x > 2] = torch.zeros_like(x[x > 2])"),
+        ("x[[0, 1]].add_(5)", "x[[0, 1]] = x[[0, 1]].add(5)"),
+        ("x[[0, 1]][0] = 9", "x[rows, columns] = …"),
+        ("x.double().mul_(2)", ""),
+    ],
+)
+def test_writes_into_a_copy(line, fix):
+    ns = cell(f"x = torch.arange(6.)\n{line}\n")
+    assert ns["x"].tolist() == [0, 1, 2, 3, 4, 5]
+    a = ns.answer("x", "copy written")
+    assert f"{line} did not change x" in a.finding and line_numbers(a) == [2] and a.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    "line", ["x[1:].zero_()", "x[x > 2] = 0", "y = x[[0, 1]].add_(5)", "x.view(2, 3)[0] = 1"]
+)
+def test_writes_that_arrive(line):
+    assert "copy written" not in cell(f"x = torch.arange(6.)\n{line}\n").topics("x")
 
 
 # -------------------------------------------------------------------------------------------------------------- memory

@@ -268,7 +268,7 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             raw = on_cpu(shape, d)
         else:
             raw = maker(shape, d, device=home_of(device))
-        result = made(raw, requires_grad)
+        result = made(raw, requires_grad, name)
         return result if out is None else into(out, result)
 
     def like(
@@ -279,7 +279,7 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
         d = input.raw.dtype if dtype is None else np_dtype(dtype, f"{name}_like")
         home = input.device if device is None else devices.parse(device)
         raw = formats.like(input.raw, memory_format, lambda shape: maker(shape, d, device=home))
-        return beside(input, made(raw, requires_grad))
+        return beside(input, made(raw, requires_grad, name))
 
     def new_(
         self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -289,7 +289,7 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             size = (named["size"],)
         d = self.raw.dtype if dtype is None else np_dtype(dtype, f"new_{name}")
         home = self.device if device is None else devices.parse(device)
-        return beside(self, made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad))
+        return beside(self, made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad, name))
 
     export(
         function,
@@ -328,7 +328,7 @@ def fill_number(value: Any, function: str) -> Any:
 
 def filled(shape: tuple[int, ...], value: Any, dtype: Any, home: Any, requires_grad: bool) -> Tensor:
     number = cast(natural(value), dtype)[()]
-    return made(devices.full(shape, number, dtype.np, device=home), requires_grad)
+    return made(devices.full(shape, number, dtype.np, device=home), requires_grad, "full", value)
 
 
 @export
@@ -368,7 +368,7 @@ def full_like(
     home = input.device if device is None else devices.parse(device)
     number = fill_number(fill_value, "full_like")
     raw = formats.like(input.raw, memory_format, lambda shape: filled(shape, number, d, home, False).raw)
-    return beside(input, made(raw, requires_grad))
+    return beside(input, made(raw, requires_grad, "full", number))
 
 
 def new_full(

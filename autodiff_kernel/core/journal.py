@@ -35,7 +35,7 @@ class Event(NamedTuple):
     kind: "operation"; "write" (memory changed in place); "made" (a tensor made of data); "met" (an older tensor, first
     seen now); "left" (values taken out of the graph: item, tolist, numpy, detach, data); "asked" (requires_grad
     switched); "backward" (one was started); "gradient" (a leaf's `.grad` received a sum); "cleared" (`.grad` was
-    dropped).
+    dropped, or replaced by the input).
     op, p: the row of the table and its parameters; for other kinds a word for the function in `op`.  spot: the user's
     instruction.  inputs: the events of the inputs, and what was no tensor as it is.  result: weak reference to the
     tensor (a tuple of them for several).  value, shape, dtype, device: of the result; value is None for more than 64
@@ -244,12 +244,14 @@ def note(
 def created(word: str, t: Tensor, data: Any = None) -> None:
     """t was made of data by the function `word`; its inputs are the tensors among the data, which only gave numbers.
 
-    p is "numpy" where the data came from there.
+    p is "numpy" where the data came from there, and the number where that was a float.
     """
     if not modes.keeps():
         return
     first = data[0] if data.__class__ is list and data else data
-    source = "numpy" if isinstance(first, (ndarray, generic)) else None
+    source: Any = "numpy" if isinstance(first, (ndarray, generic)) else None
+    if first.__class__ is float:
+        source = first
     inputs = tuple([shallow(fact_of(x)) for x in _tensors_in(data)])
     event = _event("made", word, t, inputs, places.here(), source)
     log(event)

@@ -117,3 +117,15 @@ def numpy_writes(code: CodeType, name: str) -> Iterator[Place]:
         elif step.opname == "BINARY_OP" and step.argrepr.endswith("=") and after is not None:
             if after.opname.startswith("STORE_") and after.argval == name:
                 yield place
+
+
+def renamings(code: CodeType, names: list[str]) -> Iterator[tuple[str, str, Place]]:
+    """Where a piece of the user's code gives one of these names to what another of them means: (old, new, where)."""
+    steps = [
+        i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "NOP", "EXTENDED_ARG", "COPY")
+    ]
+    for load, store in zip(steps, steps[1:]):
+        old, new = load.argval, store.argval
+        if load.opname.startswith("LOAD_") and store.opname.startswith("STORE_") and old != new:
+            if old in names and new in names and not store.opname.endswith(("ATTR", "SUBSCR")):
+                yield old, new, Place(code, store.offset)

@@ -73,3 +73,53 @@ def _in_place_form(e: Event, source: str) -> str:
     return (
         f"{head}.{word}{call}" if dot and call.startswith("(") and same_kind and hasattr(Tensor, word) else ""
     )
+
+
+def copy_written(x: Any, names: Names) -> Iterator[Answer]:
+    """A write in place went into a new tensor that nobody holds: x[mask].zero_() leaves x as it is."""
+    e0 = fact(x) if isinstance(x, Tensor) else None
+    if e0 is None:
+        return
+    seen: set[tuple[Any, ...]] = set()
+    for w in list(journal.LOG):
+        made = w.inputs[0] if w.kind == "write" and w.inputs else None
+        if (
+            made.__class__ is not Event
+            or w.tensor() is not None
+            or w.spot in seen
+            or made.kind != "operation"
+        ):
+            continue
+        if is_view(made) or not made.inputs or made.inputs[0].__class__ is not Event or w.result is e0.result:
+            continue
+        if made.inputs[0].result is e0.result and _dropped(w, made):
+            seen.add(w.spot)
+            yield _lost_write(x, w, made, names)
+
+
+def _dropped(w: Event, made: Event) -> bool:
+    """Was the tensor made for this line only, and the result of the write not kept?"""
+    a, b = w.place, made.place
+    same_line = a is not None and b is not None and (a.filename, a.line) == (b.filename, b.line)
+    return same_line and (is_thrown_away(a) or w.op == "setitem")
+
+
+def _lost_write(x: Tensor, w: Event, made: Event, names: Names) -> Answer:
+    title, source = name_of_tensor(x, names) or label(made.inputs[0], names), expression(made.place)
+    line = w.place.text if w.place is not None else operation(w)
+    picks = made.name in ("index", "getitem", "index_select", "masked_select", "gather", "take")
+    how = (
+        "indexing with a list or a mask copies"
+        if picks
+        else f"{source or operation(made)} makes a new tensor"
+    )
+    fix = ""
+    if picks and source and w.op == "setitem":
+        fix = f"{title}[rows, columns] = …  # one index for both steps"
+    elif picks and source:
+        plain = rewrite.without_in_place(w.place).partition("\n")[0]  # x[m] = x[m].add(1)
+        fix = plain if plain.startswith(f"{source} = ") else ""
+    return Answer(
+        "copy written", f"{line} did not change {title}: {how}, and the copy was thrown away with the change.",
+        lines(("written in", w)), fix, LESSON, about=(x,),
+    )  # fmt: skip

@@ -77,6 +77,81 @@ def _lost(e: Event, xs: list[Any], y: Any) -> Any:
     return (y == 0) & (true != 0) & np.isfinite(true)
 
 
+def compared(x: Any, names: Names) -> Iterator[Answer]:
+    """Floats that were compared exactly: nearly equal ones differ, and nan equals nothing."""
+    mine = fact(x) if isinstance(x, Tensor) else None
+    if mine is None:
+        return
+    for e in [mine, *direct_uses(mine)]:
+        if e.kind == "operation" and e.name in ("eq", "ne"):
+            yield from _compared(e, names)
+
+
+def _compared(e: Event, names: Names) -> Iterator[Answer]:
+    values = Values()
+    xs, y = values.inputs(e), values.of(e)
+    if xs is None or y is None or len(xs) < 2 or not any(v.dtype.kind == "f" for v in xs):
+        return
+    a, b = np.broadcast_arrays(xs[0], xs[1])
+    source, what = expression(e.place) or operation(e), "differ" if e.name == "eq" else "count as different"
+    first = atom(label(tensors_of(e)[0], names))
+    with np.errstate(all="ignore"):
+        unknown = np.isnan(a.astype(float)) | np.isnan(b.astype(float))
+        near = (y == (e.name == "ne")) & np.isclose(a.astype(float), b.astype(float), rtol=3e-6, atol=0)
+    if unknown.any() and not _tests_nan(e):
+        yield Answer(
+            "nan compared", f"{source} compares with nan, and nan is equal to nothing, not even to itself.",
+            lines(("compared in", e)), f"torch.isnan({first})", LESSONS["numbers"],
+        )  # fmt: skip
+    elif near.any():
+        i = tuple(int(k) for k in np.argwhere(near)[0]) if near.ndim else ()
+        second = e.inputs[1]
+        other = atom(label(second, names)) if second.__class__ is Event else f"torch.tensor({number(second)})"
+        yield Answer(
+            "floats compared exactly",
+            f"{source} compares floats to the last digit: {float(a[i]):.9g} and {float(b[i]):.9g} {what} by rounding only.",
+            lines(("compared in", e)), f"torch.isclose({first}, {other})", LESSONS["numbers"],
+        )  # fmt: skip
+
+
+def _tests_nan(e: Event) -> bool:
+    """Is it `x != x`, the old way to ask for nan?"""
+    given = tensors_of(e)
+    return len(given) == 2 and given[0].result is given[1].result and e.name == "ne"
+
+
+def digits_lost(x: Any, names: Names) -> Iterator[Answer]:
+    """A whole number that a float dtype cannot hold exactly."""
+    if not isinstance(x, Tensor):
+        return
+    values = Values()
+    for e in operations(around(x), "cast"):
+        xs, y = values.inputs(e), values.of(e)
+        if (
+            xs is None
+            or y is None
+            or xs[0].dtype.kind not in "iu"
+            or y.dtype.kind != "f"
+            or not np.isfinite(y).all()
+        ):
+            continue
+        bits = {2: 11, 4: 24, 8: 53}[y.dtype.itemsize] if y.dtype.kind == "f" else 8
+        beyond = np.abs(xs[0].astype(np.float64)) > 2.0**bits
+        if not beyond.any():
+            continue
+        for i in [tuple(int(k) for k in place) for place in np.argwhere(beyond)][:1000]:
+            whole = int(xs[0][i])
+            if whole != int(y[i]):
+                yield Answer(
+                    "digits lost",
+                    f"{expression(e.place) or operation(e)} took {whole} to {int(y[i])}: {dtype(y.dtype)} holds every whole "
+                    f"number only up to 2**{bits} = {2**bits}.",
+                    lines(("converted in", e)), f"{atom(label(tensors_of(e)[0], names))}.double()" if bits < 53 else "",
+                    LESSONS["numbers"], about=(x,),
+                )  # fmt: skip
+                break
+
+
 def no_effect(x: Any, names: Names) -> Iterator[Answer]:
     """x + h is x: the sum's dtype has no number between x and the next one that h would reach."""
     if not isinstance(x, Tensor):

@@ -176,6 +176,42 @@ def _enlarged(e: Event, a: Event, b: Event, fold: Event | None, names: Names, ce
     )  # fmt: skip
 
 
+def wrong_axis(x: Any, names: Names) -> Iterator[Answer]:
+    """One value for each row of a square table met its columns: x / x.sum(dim=1) without keepdim."""
+    if not isinstance(x, Tensor):
+        return
+    for e in operations(around(x)):
+        found = [i for i in tensors_of(e) if isinstance(i.shape, tuple)]
+        if not e.op.spreads or len(found) != 2 or {len(i.shape) for i in found} != {1, 2}:
+            continue
+        table, rows = sorted(found, key=lambda i: -len(i.shape))
+        if table.shape != e.shape or table.shape[0] != table.shape[1] or table.shape[0] < 2:
+            continue
+        fold = _folding(rows)
+        if fold is None or tensors_of(fold)[0].shape != table.shape or _dims(fold) != (1,):
+            continue
+        source, what = expression(e.place) or operation(e), expression(fold.place) or operation(fold)
+        kept = f"{what[:-1]}, keepdim=True)" if what.endswith(")") else "keepdim=True"
+        yield Answer(
+            "met the wrong axis",
+            f"{what} gives one value for each row ({shape(rows.shape)}), but {source} lines them up with the columns of "
+            f"{label(table, names)}: shapes are matched from the right.",
+            lines(("folded in", fold), ("met in", e)), f"{kept}  # [{table.shape[0]}, 1]: lines up with the rows",
+            LESSONS["tensors"], about=tuple(t for t in (e.tensor(),) if t is not None),
+        )  # fmt: skip
+
+
+def _folding(e: Event) -> Event | None:
+    """The reduction behind e, past operations element by element."""
+    while list(operations([e])) and tensors_of(e):
+        if e.op.name in FOLDS:
+            return e
+        if not pointwise(e):
+            return None
+        e = next((i for i in tensors_of(e) if i.shape == e.shape), tensors_of(e)[0])
+    return None
+
+
 # ------------------------------------------------------------------------------------------------ a batch cut anew
 def mixed_batch(x: Any, names: Names) -> Iterator[Answer]:
     """A view that changed the first dimension and cut through what belonged together."""

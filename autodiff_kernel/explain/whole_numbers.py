@@ -29,6 +29,8 @@ def wrapped(x: Any, names: Names) -> Iterator[Answer]:
     values = Values()
     for e in operations(around(x)):
         if not isinstance(e.dtype, np.dtype) or e.dtype.kind not in "iu":
+            if e.op.name == "add" and e.dtype == np.bool_:
+                yield from _truths(e, values, names)
             continue
         exact, got = _exactly(e, values), values.of(e)
         if exact is None or got is None or exact.shape != got.shape or not exact.size:
@@ -36,6 +38,21 @@ def wrapped(x: Any, names: Names) -> Iterator[Answer]:
         wrong = exact != got.astype(exact.dtype)
         if wrong.any():
             yield _wrapped(e, exact, got, wrong, values, names)
+
+
+def _truths(e: Event, values: Values, names: Names) -> Iterator[Answer]:
+    """True + True is True: truth values do not count."""
+    xs = values.inputs(e)
+    if xs is None or not np.logical_and(*np.broadcast_arrays(*xs[:2])).any():
+        return
+    given = [atom(label(i, names)) for i in tensors_of(e)]
+    yield Answer(
+        "truth values added",
+        f"{expression(e.place) or operation(e)} adds truth values, and True + True is True: a sum of bool tensors does not "
+        "count.",
+        lines(("added in", e)), f"{given[0]}.int() + {given[-1]}  # counts", LESSONS["tensors"],
+        about=tuple(t for t in (e.tensor(),) if t is not None),
+    )  # fmt: skip
 
 
 def _exactly(e: Event, values: Values) -> Array | None:
@@ -201,7 +218,9 @@ def cut_off(x: Any, names: Names) -> Iterator[Answer]:
     for e in around(x):
         if not isinstance(e.dtype, np.dtype) or e.dtype.kind not in "iu" or e.op is None:
             continue
-        if e.kind == "write" and (
+        if e.kind == "made" and e.p.__class__ is float:
+            given: Any = np.asarray(e.p)
+        elif e.kind == "write" and (
             e.op in ("setitem", "copy") or e.name in ("copy", "fill", "fill_number", "masked_fill")
         ):
             given = values.of(e.inputs[1])
@@ -216,6 +235,33 @@ def cut_off(x: Any, names: Names) -> Iterator[Answer]:
         yield Answer(
             "fraction cut off",
             f"{what} holds whole numbers ({dtype(e.dtype)}), so {number(v)} was stored as {number(int(v))}.",
-            lines(("stored in", e)), f"{what} = {atom(what)}.float()  # before that line: a dtype with fractions",
+            lines(("stored in", e)),
+            f"{what} = {atom(what)}.float()  # before that line: a dtype with fractions" if e.kind == "write" else
+            "dtype=torch.float32  # given where the tensor is made",
             LESSONS["tensors"], about=(x,),
         )  # fmt: skip
+
+
+def rounded(x: Any, names: Names) -> Iterator[Answer]:
+    """How fractions became whole numbers: a cast cuts towards zero, and round takes halves to the even neighbour."""
+    e = fact(x) if isinstance(x, Tensor) else None
+    if e is None or not list(operations([e], "cast", "round")):
+        return
+    xs = Values().inputs(e)
+    if xs is None or xs[0].dtype.kind != "f" or not np.isfinite(xs[0]).all():
+        return
+    a, source = xs[0].ravel(), expression(e.place) or operation(e)
+    first = atom(label(tensors_of(e)[0], names))
+    down = np.floor(a)
+    halves, cut = a[(a - down == 0.5) & (down % 2 == 0)], a[np.trunc(a) != np.round(a)]
+    topic = told = other = ""
+    if e.op.name == "round" and halves.size:
+        topic, other = "rounded", f"({first} + 0.5).floor() rounds halves up"
+        told = f"{source} took {number(halves[0])} to {number(float(np.round(halves[0])))}: halves go to the even neighbour"
+    elif e.op.name == "cast" and e.dtype.kind in "iu" and cut.size:
+        topic, other = "cut by a cast", f"{first}.round().{source.rpartition('.')[2]} rounds first"
+        told = (
+            f"{source} took {number(cut[0])} to {int(cut[0])}: a cast drops the fraction and does not round"
+        )
+    if told:
+        yield Answer(topic, f"{told}.", lines(("in", e)), "", LESSONS["tensors"], (other,), (x,))

@@ -7,7 +7,7 @@ from autodiff_kernel.core import modes
 
 from .answer import Answer
 from .cuts import cut_from_a_gradient
-from .discarded import thrown_away
+from .discarded import copy_written, thrown_away
 from .dtypes import changed_dtype
 from .exceptions import mistake, newest_error
 from .gradients import gradient, gradient_missed
@@ -16,14 +16,15 @@ from .kinks import kinks
 from .lists import aliased_list
 from .memory import growing
 from .numbers import nonfinite
-from .precision import no_effect, underflow
-from .shapes import batch_squeezed, both_enlarged, folded_dim, mixed_batch
+from .precision import compared, digits_lost, no_effect, underflow
+from .shapes import batch_squeezed, both_enlarged, folded_dim, mixed_batch, wrong_axis
 from .standing import nothing_at_hand, standing
 from .training import not_updated, parameters
+from .uninitialised import uninitialised
 from .unseen import changed_unseen
-from .whole_numbers import cut_off, divided, wrapped
+from .whole_numbers import cut_off, divided, rounded, wrapped
 from .words import names_of_caller
-from .writes import last_write, shared_memory, view_written
+from .writes import last_write, shared_memory, two_names, view_written
 
 Diagnosis = Callable[[Any, Mapping[str, Any] | None], Iterator[Answer]]
 
@@ -31,6 +32,7 @@ Diagnosis = Callable[[Any, Mapping[str, Any] | None], Iterator[Answer]]
 DIAGNOSES: list[Diagnosis] = [
     mistake,
     aliased_list,
+    uninitialised,
     nonfinite,
     changed_unseen,
     growing,
@@ -41,16 +43,22 @@ DIAGNOSES: list[Diagnosis] = [
     not_updated,
     wrapped,
     both_enlarged,
+    wrong_axis,
     mixed_batch,
     batch_squeezed,
     shared_memory,
+    two_names,
     thrown_away,
+    copy_written,
     underflow,
     no_effect,
+    digits_lost,
+    compared,
     cut_off,
     kinks,
     cut_from_a_gradient,
     divided,
+    rounded,
     changed_dtype,
     folded_dim,
     view_written,
@@ -106,7 +114,7 @@ def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
 
 
 def _nothing(x: Any, namespace: Mapping[str, Any]) -> str:
-    if not modes.keeps() and not isinstance(x, BaseException):
+    if not modes.keeps() and x is not None and not isinstance(x, BaseException):
         return "Nothing was recorded about it: recording is off. Call explain.watch() before the code that you ask about."
     return nothing_at_hand(x, namespace)
 

@@ -1,5 +1,6 @@
 """Who wrote a tensor in place, and through which name: memory that has several names."""
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,9 +8,11 @@ import numpy as np
 
 from autodiff_kernel.core import journal
 from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
 
-from .aliases import arrays_of, is_view, lent_to_numpy, lineage, numpy_writes, overlap, writes_to
+from . import rewrite
+from .aliases import arrays_of, is_view, lent_to_numpy, lineage, numpy_writes, overlap, renamings, writes_to
 from .answer import LESSONS, Answer, Line, lines
 from .history import fact
 from .values import at
@@ -171,10 +174,53 @@ def last_write(x: Any, names: Names) -> Iterator[Answer]:
     off = " with gradients switched off" if w.off is not None else ""
     count = sum(1 for v in writes if v.spot == w.spot)
     again = f" ({times(count)} by this line)" if count > 1 else ""
+    name = _name_in(w)
+    if name.isidentifier() and not through and (names is None or names.get(name) is not x):
+        title = f"{title} (called {name} there)"
     yield Answer(
-        "last write", f"{title} was last changed by {_by(w)}{through}{off}{again}.",
+        "last write", f"{title} was last changed by {_by(w)}{off}{again}{through}.",
         lines(("written in", w)), "", LESSON, about=(x,),
     )  # fmt: skip
+
+
+def two_names(x: Any, names: Names) -> Iterator[Answer]:
+    """Two of the user's names mean one tensor since an assignment such as b = a, and it was changed in place after."""
+    e = fact(x) if isinstance(x, Tensor) else None
+    if e is None:
+        return
+    mine = [k for k, v in (names or {}).items() if v is x and not k.startswith("_")]
+    writes = [w for w in writes_to(x) if w.op != "data"] if len(mine) > 1 else []
+    codes = {e.spot[0]: None for e in list(journal.LOG) if e.spot is not None} if writes else {}
+    for code in codes:
+        for first, second, place in renamings(code, mine):
+            later = [w for w in writes if _after(w, place)]
+            if later:
+                yield _named_twice(x, first, second, place, later[-1])
+
+
+def _after(w: Event, place: Place) -> bool:
+    return w.place is not None and w.place.filename == place.filename and w.place.line > place.line
+
+
+def _named_twice(x: Tensor, first: str, second: str, place: Place, w: Event) -> Answer:
+    writer = w.place.text if w.place is not None else operation(w)
+    return Answer(
+        "one tensor, two names",
+        f"{first} and {second} are one and the same tensor, so {writer} changed what both mean.",
+        lines(("named twice in", place), ("written in", w)), f"{second} = {first}.clone()  # a tensor of its own", LESSON,
+        about=(x,),
+    )  # fmt: skip
+
+
+def _name_in(w: Event) -> str:
+    """What the writing line calls the tensor."""
+    source = rewrite.Source(w.place)
+    line = source.statement
+    target: Any = line.target if isinstance(line, ast.AugAssign) else None
+    target = line.targets[0] if isinstance(line, ast.Assign) and w.op == "setitem" else target
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return source.of(target) if isinstance(target, ast.Name) else rewrite.receiver(w.place)
 
 
 def _by(w: Event) -> str:
