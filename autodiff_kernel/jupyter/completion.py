@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .magics import AutodiffMagics
+from .magics import GROUPS
 
 _LINE = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(%{1,2}[A-Za-z_]\w*)\s+(.*)$")
 _WORD = re.compile(r"[^\s(,=]*$")
@@ -22,12 +22,9 @@ def candidates(line: str, names: dict[str, Any]) -> tuple[list[str], bool]:
     ([], False)
     """
     found = _LINE.match(line)
-    name = (
-        AutodiffMagics.magics["cell" if "%%" in line else "line"].get(found[1].lstrip("%")) if found else None
-    )
-    if found is None or not isinstance(name, str):
+    magic = _magic(found[1]) if found else None
+    if found is None or magic is None:
         return [], False
-    magic: Any = getattr(AutodiffMagics, name)
     word = _WORD.search(found[2])[0]  # type: ignore[index]  # it matches the empty word too
     options = magic.parser._option_string_actions
     if word.startswith("-"):
@@ -36,9 +33,19 @@ def candidates(line: str, names: dict[str, Any]) -> tuple[list[str], bool]:
     choices = [str(choice) for action in positional for choice in action.choices or ()]
     if choices:
         return [choice for choice in choices if choice.startswith(word)], True
-    if name in _TAKES_TENSORS:
+    if magic.__name__ in _TAKES_TENSORS:
         return [key for key, value in names.items() if key.startswith(word) and _is_tensor(key, value)], False
     return [], False
+
+
+def _magic(word: str) -> Any:
+    """The function behind `%name` or `%%name`, or None if it is none of ours."""
+    kind = "cell" if word.startswith("%%") else "line"
+    for group in GROUPS:
+        name = group.magics[kind].get(word.lstrip("%"))
+        if isinstance(name, str):
+            return getattr(group, name)
+    return None
 
 
 def _is_tensor(name: str, value: Any) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic import cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from IPython.display import display
 
 from autodiff_kernel.core import modes
 
-from .options import parse_expression, split_options
+from .base import ViewMagics, did_you_mean, unquote, view_options
+from .options import parse_expression
 
 # What `%autodiff` lists: an example that runs, and what it does.
 LISTING = (
@@ -23,20 +23,6 @@ LISTING = (
     ("%autodiff", "this list"),
     ("%autodiff doctor", "looks at the installation: versions, kernel, dot, GPU"),
 )
-
-
-def _view_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that every magic with a view has."""
-    wrapped: Callable[..., Any] = argument(
-        "-r", "--result", action="store_true", help="give the result object back instead of showing it"
-    )(function)
-    wrapped = argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write it to FILE; the suffix says how (.svg .html .txt .dot .pdf .png)",
-    )(wrapped)
-    return wrapped
 
 
 def _graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,14 +47,12 @@ def _graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
         argument("--limit", type=int, default=150, help="how many boxes are drawn before they are merged"),
     ):
         function = option(function)
-    return _view_options(function)
+    return view_options(function)
 
 
 @magics_class
-class AutodiffMagics(Magics):
-    """All magics of the extension."""
-
-    shell: Any
+class AutodiffMagics(ViewMagics):
+    """Pictures, devices, and the list of all magics."""
 
     @no_var_expand
     @needs_local_scope
@@ -122,7 +106,7 @@ class AutodiffMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @magic_arguments()
-    @_view_options
+    @view_options
     @argument("--forward", action="store_true", help="values and tangents only, no adjoints")
     @argument("--blank", action="store_true", help="a worksheet: names and formulas, the numbers left out")
     @argument("--seeds", metavar="LIST", help="tangents to start from, for example --seeds '[(0.6, 0.8)]'")
@@ -154,7 +138,7 @@ class AutodiffMagics(Magics):
 
         seeds = None
         if args.seeds:
-            text = _unquote(args.seeds)
+            text = unquote(args.seeds)
             seeds = self._evaluate(
                 parse_expression(text, "%trace --seeds", "--seeds '[(0.6, 0.8)]'"), text, names
             )
@@ -163,7 +147,7 @@ class AutodiffMagics(Magics):
 
     @no_var_expand
     @magic_arguments()
-    @_view_options
+    @view_options
     @argument("names", nargs="*", help="variables to show; all tensors of the notebook where there are none")
     @line_magic
     def place(self, line: str) -> Any:
@@ -178,7 +162,7 @@ class AutodiffMagics(Magics):
         space: dict[str, Any] = self.shell.user_ns
         for name in args.names:
             if name not in space:
-                raise UsageError(f"%place: there is no variable {name!r}{_did_you_mean(name, space)}")
+                raise UsageError(f"%place: there is no variable {name!r}{did_you_mean(name, space)}")
         from autodiff_kernel.views.placement import place
 
         shown = {name: space[name] for name in args.names} if args.names else space
@@ -224,43 +208,6 @@ class AutodiffMagics(Magics):
             print(f"{example:{width}}  {meaning}")
         print("A ? behind a name shows its help and options: %graph?")
 
-    # ------------------------------------------------------------------ shared by the magics
-
-    def _names(self, local_ns: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The names an expression sees: the notebook's, and those of the function the magic is called from."""
-        space: dict[str, Any] = self.shell.user_ns
-        return space if local_ns is None or local_ns is space else {**space, **local_ns}
-
-    def _read(self, magic: Any, line: str, names: Mapping[str, Any]) -> tuple[Any, str]:
-        """The parsed options of a magic's line, and its expression."""
-        options, text = split_options(line, magic.parser, names)
-        return parse_argstring(magic, options), text
-
-    def _cell_name(self, text: str) -> str:
-        """A file name for the compiler under which tracebacks and pictures find the source, like a cell's own."""
-        name: str = self.shell.compile.cache(text, self.shell.execution_count, raw_code=text)
-        return name
-
-    def _evaluate(self, tree: ast.Expression, text: str, names: dict[str, Any]) -> Any:
-        """The value of an expression in the user's namespace."""
-        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
-        return eval(compile(tree, self._cell_name(text), "eval"), names)
-
-    def _run(self, cell: str) -> Any:
-        """Run a cell's code in the user's namespace; the value of its last line, or None where it has none.
-
-        An empty line stands for the magic's own, so that line numbers are those that the editor shows.
-        """
-        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
-        source = "\n" + self.shell.transform_cell(cell)
-        name = self._cell_name(source)
-        tree: Any = self.shell.compile.ast_parse(source, name)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, name, "exec"), self.shell.user_ns)
-        if last is None:
-            return None
-        return eval(compile(ast.Expression(last.value), name, "eval"), self.shell.user_ns)
-
     def _draw(self, value: Any, magic: str, names: dict[str, Any], args: Any) -> Any:
         """The graph of a value, as the options ask for it."""
         from autodiff_kernel.views.graph import graph
@@ -272,44 +219,22 @@ class AutodiffMagics(Magics):
             raise UsageError(f"{magic}: {error}") from None
         return self._give(result, args)
 
-    def _give(self, result: Any, args: Any) -> Any:
-        """Show a view, or write it, or hand it back, as the options say."""
-        if args.output:
-            try:
-                written = result.save(_unquote(args.output))
-            except ValueError as error:
-                raise UsageError(str(error)) from None
-            print(f"wrote {written}")
-        if args.result:
-            return result
-        if not args.output:
-            display(result)
-        return None
 
-
-def _unquote(text: str) -> str:
-    """A file name without the quotes that were needed for its spaces."""
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
-
-
-def _did_you_mean(name: str, names: Mapping[str, Any]) -> str:
-    """What to add to a complaint about an unknown name."""
-    import difflib
-
-    close = difflib.get_close_matches(name, [n for n in names if not n.startswith("_")], n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+# Every class of magics; `%autodiff` lists what they do, completion knows their options.
+GROUPS: tuple[type[ViewMagics], ...] = (AutodiffMagics,)
 
 
 def load(shell: Any) -> Callable[[], None]:
     """Register the magics; returns what takes them away again."""
-    magics = AutodiffMagics(shell=shell)
-    shell.register_magics(magics)
+    groups = [group(shell=shell) for group in GROUPS]
+    shell.register_magics(*groups)
     table = shell.magics_manager
 
     def undo() -> None:
-        for kind, names in magics.magics.items():
-            for name in names:
-                table.magics[kind].pop(name, None)
-        table.registry.pop(type(magics).__name__, None)
+        for magics in groups:
+            for kind, names in magics.magics.items():
+                for name in names:
+                    table.magics[kind].pop(name, None)
+            table.registry.pop(type(magics).__name__, None)
 
     return undo
