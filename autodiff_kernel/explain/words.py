@@ -19,7 +19,13 @@ from autodiff_kernel.core.tensor import Tensor
 from .history import name_of
 from .names import Names, expression, stored_as
 
-_METHODS = {"cast": "to", "reshape": "reshape", "getitem": "indexing", "setitem": "indexed assignment", "redraw": "random numbers"}
+_METHODS = {
+    "cast": "to",
+    "reshape": "reshape",
+    "getitem": "indexing",
+    "setitem": "indexed assignment",
+    "redraw": "random numbers",
+}
 
 
 def names_of_caller() -> dict[str, Any]:
