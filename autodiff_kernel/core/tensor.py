@@ -328,13 +328,14 @@ class Tensor:
                 )
             if g.device != self.device:
                 raise RuntimeError("assigned grad has data located on a different device")
-        elif modes.watch[0] is not None and self._grad_or_none() is not None:
-            modes.watchers["note"]("cleared", "grad", self, on=False)
+        if modes.watch[0] is not None and (g is not None or self._grad_or_none() is not None):
+            given = () if g is None else (modes.watchers["fact_of"](g),)
+            modes.watchers["note"]("cleared", "grad", self, given, on=False)
         self._grad = g
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        self.grad = None
 
     def backward(
         self,
@@ -437,6 +438,9 @@ class Tensor:
         return out if dtype is None and not copy else np.array(out, dtype=dtype)
 
     def __repr__(self) -> str:
+        return self._text()
+
+    def _text(self, tangent: str | None = None) -> str:
         from .printing import format_tensor
 
         fn = None if self.is_leaf else as_edge(self.node)[0]
@@ -446,6 +450,7 @@ class Tensor:
             requires_grad=self.node is not None,
             grad_fn_name=None if fn is None else fn.title,
             device=None if d.type == "cpu" else str(d),
+            tangent=tangent,
             to_host=devices.to_numpy,
         )
 

@@ -14,6 +14,7 @@ from .answer import LESSONS, Answer, Line, lines
 from .history import fact, name_of
 from .names import Names, at, born, called, expression, given_name, in_line, listed, whose
 from .paths import broken, forgotten, last, leaf_events, lone_leaf, origins, parents, reaches, way
+from .updates import touches
 
 GRADIENTS, TRAINING, GRAPH = LESSONS["gradients"], LESSONS["training"], LESSONS["graph"]
 
@@ -463,21 +464,12 @@ def contributions(x: Tensor) -> tuple[list[Event], list[Event]]:
             pending = []
         elif t is x and e.kind == "cleared":
             came, writes, pending = [], [], []
-        elif e.kind == "write" and t is not None:
-            if t is g and vanishing.is_zero(e.value) or t is g and e.name in ("zero", "zeros_like"):
+        elif e.kind == "write":
+            if g is not None and t is g and (vanishing.is_zero(e.value) or e.name == "zero"):
                 came, writes, pending = [], [], []
-            elif came and (t is x or shares(t, x)):
+            elif came and touches(e, x):
                 pending.append(e)
     return came, writes
-
-
-def shares(a: Tensor, b: Tensor) -> bool:
-    """Do two tensors share memory?  (Scalars on the CPU do only where their version counter is one.)"""
-    if a is b:
-        return True
-    if isinstance(a.raw, np.ndarray) and isinstance(b.raw, np.ndarray):
-        return np.may_share_memory(a.raw, b.raw)
-    return False
 
 
 def _counted(what: str, events: list[Event]) -> tuple[Line, ...]:

@@ -13,7 +13,7 @@ from .answer import LESSONS, Answer, lines
 from .history import fact
 from .names import as_code, at, in_line, whose
 from .raised import Raised
-from .training import uses_of_gradient
+from .updates import uses_of_gradient
 
 IN_PLACE, TRAINING, TENSORS = LESSONS["in-place"], LESSONS["training"], LESSONS["tensors"]
 

@@ -13,7 +13,7 @@ from .cuts import no_grad_asked
 from .gradients import contributions, owner
 from .history import fact
 from .names import Names, at, called, expression, in_line, operation, whose
-from .training import writes_to
+from .updates import writes_to
 
 
 def standing(x: Any, names: Names) -> Iterator[Answer]:
