@@ -200,12 +200,14 @@ def _quotient(s: Spot) -> Cause | None:
         return None
     bottom = s.name(len(s.xs) - 1)
     zero = s.row == "div" and s.operands()[0] == 0
+    if bottom == "a tensor":  # nothing that the user has a word for
+        return Cause(f"{computed(s)}")
     if bottom == "0":
         return Cause(f"{computed(s)}", "the divisor is the number 0")
     return Cause(
         f"{computed(s)}",
         f"{bottom} is 0 there" + (", and so is " + s.name(0) if zero else ""),
-        f"{s.atom(0) if s.row == 'div' else 1} / ({bottom} + 1e-8)  # a small number keeps the divisor away from 0",
+        f"{s.atom(0) if s.row == 'div' else 1} / ({atom(bottom)} + 1e-8)  # a small number keeps the divisor away from 0",
     )
 
 

@@ -52,7 +52,7 @@ def _instructions(code: CodeType) -> tuple[list[int], list[str]]:
     return [i.offset for i in steps], [i.opname for i in steps]
 
 
-def label(e: Event, names: Names, longest: int = 40) -> str:
+def label(e: Event, names: Names, longest: int = 60) -> str:
     """What a user calls the tensor of an event: its name, or the expression that made it."""
     t = e.tensor()
     name = name_of_tensor(t, names) if t is not None else ""
@@ -110,7 +110,7 @@ def atom(source: str) -> str:
     try:
         tree = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError):
-        return source
+        return "(…)"
     bare = isinstance(tree, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Tuple))
     return source if bare or source.isdecimal() else f"({source})"
 
