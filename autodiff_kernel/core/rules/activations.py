@@ -28,7 +28,7 @@ def _relu(a: Any) -> Any:
     return np.maximum(a, 0)
 
 
-relu = Op("relu", _relu, a=lambda g, n: g * (n.y > 0), reads=("y",), mode="elementwise",
+relu = Op("relu", _relu, a=lambda g, n: g * (n.y != 0), reads=("y",), mode="elementwise",  # nan passes, as in PyTorch
           partials=("1 where {y} > 0, else 0",), latex=r"\max({a}, 0)",
           doc="The element where it is positive, else 0.")  # fmt: skip
 unary_names(relu, example=">>> torch.relu(torch.tensor([-1., 2.]))\ntensor([0., 2.])")
@@ -272,8 +272,8 @@ def _elu(a: Any, p: Any) -> Any:
 
 def _elu_rule(g: Any, n: Any) -> Any:
     alpha, scale, inner = n.p
-    positive = n.a > 0
-    return g * where(n.a <= 0, exp(where(positive, 0, n.a) * inner) * (alpha * scale * inner), scale)
+    negative = where(n.a < 0, n.a, 0)  # the second derivative at 0 is 0, as in PyTorch
+    return g * where(n.a <= 0, exp(negative * inner) * (alpha * scale * inner), scale)
 
 
 elu_row = Op(

@@ -124,9 +124,8 @@ def _sinc(a: Any) -> Any:
 
 
 def _sinc_rule(g: Any, n: Any) -> Any:
-    zero_there = n.a == 0
-    t = where(zero_there, 1, n.a) * pi
-    return g * where(zero_there, 0, (cos(t) * t - sin(t)) / (t * t) * pi)
+    t = n.a * pi  # at 0 the second derivative is nan, as in PyTorch
+    return g * where(n.a == 0, 0, (cos(t) * t - sin(t)) / (t * t) * pi)
 
 
 sinc = Op("sinc", _sinc, a=_sinc_rule, reads=("a",), mode="elementwise", types="float",

@@ -13,7 +13,8 @@ from ..tensor import Tensor
 from ..walk import unbroadcast
 from .casting import to_dtype
 from .dims import axes
-from .forms import gain
+from .elementwise import absolute, sgn
+from .forms import gain, where
 from .reductions import check_keepdim, restretch, sum_row, total
 
 INF = float("inf")
@@ -39,18 +40,6 @@ def _norm(a: Any, p: Any) -> Any:
     return total(size**order, axis, keep) ** (1 / order)
 
 
-def sign(a: Any) -> Any:
-    """−1, 0 or 1 (a/|a| of a complex number), in a's dtype; works on arrays, Tensors and dual numbers."""
-    as_a = getattr(a, "raw", a).dtype
-    if as_a.kind == "c":
-        return TABLE["sgn"](a)
-    return TABLE["cast"](a > 0, p=as_a) - TABLE["cast"](a < 0, p=as_a)
-
-
-def size_of(a: Any) -> Any:
-    return TABLE["abs"](a) if getattr(a, "raw", a).dtype.kind == "c" else a * sign(a)
-
-
 def equal(size: Any, y: Any, a: Any) -> Any:
     """Where an element has the norm's size; of complex numbers NumPy rounds it as their place in memory wants."""
     if getattr(a, "raw", a).dtype.kind != "c":
@@ -63,15 +52,16 @@ def direction(a: Any, y: Any, order: float, p: Any) -> Any:
     if order == 0:
         return a * 0
     if order == 1:
-        return sign(a)
+        return sgn(a)
     if order == 2:
-        return a / (y + (y == 0))
+        return where(y == 0, 0, a / y)  # the second derivative is nan there, as in PyTorch
+    size = absolute(a)
     if abs(order) == INF:
-        hit = TABLE["cast"](equal(size_of(a), y, a), p=getattr(y, "raw", y).dtype)
-        return sign(a) * hit / restretch(sum_row(hit, p=p), tuple(a.shape), p)
-    s, size = sign(a), size_of(a)
+        hit = equal(size, y, a)
+        count = sum_row(TABLE["cast"](hit, p=getattr(y, "raw", y).dtype), p=p)
+        return sgn(a) * where(hit, 1 / restretch(count, tuple(a.shape), p), 0)
     if order < 2:  # the power of 0 would be infinite
-        part = s * (size + (size == 0)) ** (order - 1)
+        part = sgn(a) * where(size == 0, 0, size ** (order - 1))
     else:
         part = a * size ** (order - 2)
     return part / (y + (y == 0)) ** (order - 1) * (y != 0)

@@ -28,7 +28,7 @@ atan2 = Op("atan2", np.arctan2, lambda g, n: g * (n.b * _inverse_square(n)),
 
 def _inverse_square(n: Any) -> Any:
     square = n.a * n.a + n.b * n.b
-    return where(square == 0, 0, reciprocal(where(square == 0, 1, square)))
+    return where(square == 0, 0, reciprocal(square))
 
 
 def _logaddexp(a: Any, b: Any) -> Any:
@@ -87,8 +87,7 @@ xlogy_number = _xlogy_row("xlogy_number", "XlogyBackward2", _xlogy_number_rule, 
 
 
 def _copysign_rule(g: Any, n: Any) -> Any:
-    zero_there = n.a == 0
-    return g * where(zero_there, 0, n.y / where(zero_there, 1, n.a))
+    return g * where(n.a == 0, 0, n.y / n.a)
 
 
 def _copysign_row(name: str, node: str, b: Any) -> Op:
