@@ -160,6 +160,12 @@ linalg.cond: A; linalg.cond: A, 1; linalg.tensorinv: A.reshape(3, 3, 1), 1; lina
 linalg.diagonal: A; linalg.vander: v; linalg.householder_product orgqr: A[:, :2], v[:2] / 3; ormqr: A[:, :2], v[:2] / 3, B
 = torch.linalg.lstsq(g, h[:, :1].repeat(2, 1)[:3])[0]
 
+# Fourier transforms
+fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn fft.ihfft fft.ihfft2 fft.ihfftn: x
+fft.irfft fft.irfft2 fft.irfftn fft.hfft fft.hfft2 fft.hfftn fft.fftshift fft.ifftshift: x
+fft.fft fft.rfft fft.irfft fft.hfft fft.ihfft: x, 5, 0, 'ortho'; fft.fft fft.ifft fft.rfft: x, 2, norm='forward'
+fft.fftn fft.rfftn fft.irfftn: t, (3, 2), (0, 2), 'backward'; fft.fft2 fft.ifft2: t, dim=(0, 1)
+
 # activations and layers
 F.elu F.gelu F.hardsigmoid F.hardswish F.hardtanh F.logsigmoid F.mish F.relu6 F.silu F.softplus F.softshrink F.softsign: x
 F.tanhshrink F.celu F.hardshrink F.relu F.selu F.sigmoid F.tanh: x; F.gelu: x, approximate='tanh'; F.leaky_relu: x, 0.2
@@ -172,11 +178,12 @@ WITHOUT = {
     "makes a tensor from no tensor's values": """arange as_tensor asarray bartlett_window blackman_window empty
         empty_like empty_permuted empty_strided eye frombuffer from_numpy full full_like hamming_window hann_window
         kaiser_window linspace logspace new new_empty new_empty_strided new_full new_ones new_tensor new_zeros ones
-        ones_like range scalar_tensor tensor tril_indices triu_indices zeros zeros_like""",
+        ones_like range fft.fftfreq fft.rfftfreq scalar_tensor tensor tril_indices triu_indices zeros zeros_like""",
     "draws random numbers": """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal
         normal_ rand rand_like randint randint_like randn randn_like random_ randperm uniform_""",
     "asks a question": """all allclose any broadcast_shapes equal is_complex is_conj is_floating_point is_neg
-        is_nonzero is_pinned is_same_size is_signed is_tensor isclose isfinite isin isinf isnan isneginf isposinf isreal numel
+        is_inference is_nonzero is_pinned is_same_size is_signed is_tensor isclose isfinite isin isinf isnan
+        isneginf isposinf isreal numel
         result_type signbit""",
     "compares": """eq ne lt le gt ge greater greater_equal less less_equal not_equal logical_and logical_not
         logical_or logical_xor __eq__ __ne__ __lt__ __le__ __gt__ __ge__ eq_ ne_ lt_ le_ gt_ ge_ greater_
@@ -190,6 +197,7 @@ WITHOUT = {
     "counts": "histc unique unique_consecutive",
     "PyTorch refuses to differentiate it": "floor_divide heaviside geqrf __floordiv__ __rfloordiv__ __ifloordiv__",
     "changes the library or the shape of memory": "set_default_tensor_type resize_ resize_as_",
+    "says what happens to gradients": "register_hook register_post_accumulate_grad_hook retain_grad",
     "needs a GPU": "cuda pin_memory",
 }
 
