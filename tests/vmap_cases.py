@@ -458,5 +458,9 @@ def answer(text: str, torch: Any) -> Any:
         result = eval(text, names(torch))
         return [[list(t.shape), str(t.dtype), t.detach().reshape(-1).tolist()] for t in leaves(result)]
     except Exception as error:
-        kind = next(k.__name__ for k in (RuntimeError, ValueError, TypeError, IndexError, Exception) if isinstance(error, k))
+        kind = next(
+            k.__name__
+            for k in (RuntimeError, ValueError, TypeError, IndexError, Exception)
+            if isinstance(error, k)
+        )
         return {"type": kind, "message": str(error)}

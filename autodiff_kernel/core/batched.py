@@ -9,15 +9,16 @@ Nothing may read the values of a Batched: they differ from sample to sample.  So
 an Outline (outline.py), which knows shape, dtype and strides, and refuses everything else.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from . import device as devices
 from .errors import explain
 from .graph import Node, new
+from .once import warn
 from .op import TABLE, Op
 from .outline import no_storage, outline_of, refuse_branch
+from .places import claim
 from .tensor import Tensor, wrap
 
 Rule = Callable[..., Any]
@@ -142,6 +143,8 @@ def push(op: Op, xs: Any, p: Any) -> Any:
     """One operation on batched tensors of the innermost level among them."""
     if not WORDS:
         from . import batching  # noqa: F401  (its rules are loaded with the first use)
+
+        claim()
     level = max(map(newest, xs))
     values, batched, size = [], [], 0
     for x in xs:
@@ -179,12 +182,10 @@ def one_by_one(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) ->
     """The operation sample by sample, and the results stacked: right, and slow."""
     if op.name not in warned:
         warned.add(op.name)
-        warnings.warn(
+        warn(
             "There is a performance drop because we have not yet implemented the batching rule for "
-            f"aten::{op.name.removesuffix('_row')}. Please file us an issue on GitHub so that we can prioritize its "
-            "implementation.\nIt runs sample by sample: right, but no faster than a loop.",
-            UserWarning,
-            stacklevel=5,
+            f"aten::{op.name}. Please file us an issue on GitHub so that we can prioritize its implementation.\n"
+            "It runs sample by sample: right, but no faster than a loop."
         )
     return sample_by_sample(op, xs, batched, p, size)
 

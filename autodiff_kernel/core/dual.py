@@ -71,6 +71,15 @@ class Dual(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.primal.__deepcopy__(memo)
 
+    def __repr__(self) -> str:
+        """With its tangent, as forward_ad's tensors are shown; inside func.jvp as PyTorch shows a function's wrapper."""
+        if self.level not in live:
+            return repr(self.primal)
+        if self.level in of_functions or self.primal.is_dual:
+            inside = repr(self.primal).replace("\n", "\n    ")
+            return f"GradTrackingTensor(lvl={batched.depth(self)}, value=\n    {inside}\n)"
+        return self._text(tangent=repr(self.tangent))
+
 
 def make(primal: Tensor, tangent: Tensor, level: int) -> Dual:
     d = new(Dual)
@@ -84,19 +93,26 @@ class level:
 
     k = 0
 
+    def __init__(self, of_function: bool = False) -> None:
+        self.of_function = of_function
+
     def __enter__(self) -> int:
-        self.k = next_dual()
-        live.add(self.k)
-        return self.k
+        self.k = k = next_dual()
+        live.add(k)
+        if self.of_function:
+            of_functions.add(k)
+        return k
 
     def __exit__(self, *_: Any) -> None:
         live.discard(self.k)
+        of_functions.discard(self.k)
         if carried:
             from .dual_inplace import restore
 
             restore(self.k)
 
 
+of_functions: set[int] = set()  # the open levels of derivatives of functions (func.jvp), not of `forward_ad`
 carried: dict[int, list[Any]] = {}  # level -> weak references to Tensors that became dual numbers in it
 
 

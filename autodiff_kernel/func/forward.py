@@ -54,7 +54,7 @@ def jvp_of(
         check_pair(p, t)
     if not flat:
         check_tensors(flat, "primals")
-    with dual.level() as k:
+    with dual.level(of_function=True) as k:
         duals = unflatten(spec, [dual.make(p, t, k) for p, t in zip(flat, moving)])
         out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
         aux = None

@@ -39,8 +39,8 @@ def insert(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any
     return op(xs[0], p=p + 1)
 
 
-@word("drop")
-def drop(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
+@word("dims_first")
+def dims_first(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
     """p is (dimensions, …)."""
     return op(xs[0], p=(shifted(p[0]), *p[1:]))
 

@@ -56,24 +56,24 @@ def mirrored(g: Any, p: Any, twice: float) -> Any:
     raw = getattr(g, "raw", g)
     shape = [1] * raw.ndim
     shape[dim] = len(weights)
-    w = devices.asarray(weights.reshape(shape).astype(raw.real.dtype), like=raw)
+    w = devices.asarray(weights.reshape(shape).astype(np.zeros(0, raw.dtype).real.dtype), like=raw)
     return TABLE["mul"](g, w)
 
 
 c2c: Op = Op(
     "fft_c2c", _c2c, a=lambda g, n: c2c(g, p=(n.p[0], n.p[1], not n.p[2])), mode="linear", params=True,
     node="FftC2CBackward0", symbol="ℱ", partials=("ℱ",), latex=r"\mathcal{{F}}\, {a}",
-    doc="The discrete Fourier transform of complex values along some dimensions.",
+    batch="dims_first", doc="The discrete Fourier transform of complex values along some dimensions.",
 )  # fmt: skip
 r2c: Op = Op(
     "fft_r2c", _r2c, a=lambda g, n: c2r(mirrored(g, n.p, 0.5), p=n.p), mode="linear", params=True,
     node="FftR2CBackward0", symbol="ℱ", partials=("ℱ",), latex=r"\mathcal{{F}}\, {a}",
-    doc="The first half of the discrete Fourier transform of real values along a dimension.",
+    batch="along", doc="The first half of the discrete Fourier transform of real values along a dimension.",
 )  # fmt: skip
 c2r: Op = Op(
     "fft_c2r", _c2r, a=lambda g, n: mirrored(r2c(g, p=n.p), n.p, 2.0), mode="linear", params=True,
     node="FftC2RBackward0", symbol="ℱ⁻¹", partials=("ℱ⁻¹",), latex=r"\mathcal{{F}}^{{-1}} {a}",
-    doc="Real values of which the first half of the transform is given.",
+    batch="along", doc="Real values of which the first half of the transform is given.",
 )  # fmt: skip
 
 
