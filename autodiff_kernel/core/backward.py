@@ -37,7 +37,11 @@ def backward(
     if inputs is not None:
         inputs = as_inputs(inputs, tensors)
         if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+            raise explain(
+                RuntimeError,
+                "`inputs` argument to `backward()` cannot be empty.",
+                cure="name the tensors whose gradients are wanted, or leave inputs= away for all.",
+            )
         for x in inputs:
             x.retain_grad()  # a result keeps its gradient from now on, as in PyTorch
         route = Route(complete)
@@ -76,10 +80,20 @@ def grad(
     if modes.watch[0] is not None:
         modes.watchers["started"]("grad", outputs, create_graph, inputs)
     if not inputs:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+        raise explain(
+            RuntimeError,
+            "`inputs` argument to `grad()` cannot be empty.",
+            cure="name the tensors whose gradients are wanted.",
+        )
     for x in inputs:
         if not isinstance(x, Tensor):
-            raise TypeError(f"grad(): inputs must be Tensors, but got {type(x).__name__}")
+            raise explain(
+                TypeError,
+                f"grad(): inputs must be Tensors, but got {type(x).__name__}",
+                cure="pass the tensors whose gradients are wanted.",
+                topic="no tensor",
+                value=x,
+            )
         if x.node is None:
             raise explain(
                 RuntimeError,
@@ -161,11 +175,19 @@ def roots_of(
                 return [(t.node, one)]
     for t in tensors:
         if not isinstance(t, Tensor):
-            raise TypeError(f"gradients are computed of Tensors, but got {type(t).__name__}")
+            raise explain(
+                TypeError,
+                f"gradients are computed of Tensors, but got {type(t).__name__}",
+                cure="pass the tensor itself: .item(), float() and numpy() give numbers, which have no graph.",
+                topic="no tensor",
+                value=t,
+            )
     if len(gradients) != len(tensors):
-        raise RuntimeError(
+        raise explain(
+            RuntimeError,
             f"got {len(tensors)} tensors and {len(gradients)} gradients: each output takes one gradient of its shape, "
-            "or None if it has one element."
+            "or None if it has one element.",
+            cure="pass as many gradients as outputs.",
         )
     roots = []
     for i, (t, g) in enumerate(zip(tensors, gradients, strict=True)):
@@ -203,7 +225,13 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
         one = raw.dtype.type(1) if not raw.ndim and isinstance(raw, np.generic) else np.ones_like(raw)
         return wrap(one) if create_graph else one
     if not isinstance(g, Tensor):
-        raise TypeError(f"gradients can be either Tensors, symints, or None, but got {type(g).__name__}")
+        raise explain(
+            TypeError,
+            f"gradients can be either Tensors, symints, or None, but got {type(g).__name__}",
+            cure="make it a tensor of the output's shape: torch.tensor(value).",
+            topic="no tensor",
+            value=g,
+        )
     if g.raw.shape != raw.shape:
         raise explain(
             RuntimeError,
@@ -217,8 +245,11 @@ def first_cotangent(t: Tensor, g: Any, i: int, create_graph: bool) -> Any:
     if g.device != t.device and not g.raw.ndim and g.device.type == "cpu":  # a single number goes anywhere
         g = g.to(t.device)  # type: ignore[attr-defined]
     if g.device != t.device:
-        raise RuntimeError(
-            f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!"
+        raise explain(
+            RuntimeError,
+            f"Expected all tensors to be on the same device, but found {g.device} and {t.device}!",
+            cure=f"copy the gradient there: gradient.to('{t.device}').",
+            topic="two devices",
         )
     if g.raw.dtype != raw.dtype:
         if "c" in (g.raw.dtype.kind, raw.dtype.kind):

@@ -82,7 +82,12 @@ def from_python(data: Any, dtype: Any) -> Any:
     if kind is range:
         return cast(np.arange(data.start, data.stop, data.step, dtype=np.int64), dtype or dtypes.int64)
     if isinstance(data, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+        raise explain(
+            TypeError,
+            f"new(): invalid data type '{kind.__name__}'",
+            "Tensors hold numbers and truth values, no text.",
+            "give every letter or word a number first, for example [ord(c) for c in text].",
+        )
     if not is_sequence(data):
         if hasattr(data, "__array__"):
             array = np.asarray(data)

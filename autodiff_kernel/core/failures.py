@@ -20,18 +20,29 @@ def translate(op: Any, xs: Any, raws: Any, p: Any, error: BaseException) -> Base
     if op.name in ("sub", "rsub") and all(
         getattr(getattr(r, "dtype", None), "kind", "") == "b" for r in raws
     ):
-        return RuntimeError(
+        return explain(
+            RuntimeError,
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
+            "operator instead.",
+            "Truth values have no difference, only whether they differ.",
+            "a ^ b is true where they differ; a.int() - b.int() counts with 0 and 1.",
         )
     if op.name == "neg" and getattr(getattr(raws[0], "dtype", None), "kind", "") == "b":
-        return RuntimeError(
+        return explain(
+            RuntimeError,
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-            "`~` or `logical_not()` operator instead."
+            "`~` or `logical_not()` operator instead.",
+            "A truth value has an opposite, but no sign.",
+            "~mask turns every truth value round.",
         )
     text = str(error)
     if "Integers to negative integer powers" in text:
-        return RuntimeError("Integers to negative integer powers are not allowed.")
+        return explain(
+            RuntimeError,
+            "Integers to negative integer powers are not allowed.",
+            "The result would be a fraction, and whole numbers stay whole.",
+            "x.float() ** -1 gives fractions.",
+        )
     if isinstance(error, TypeError) and "not supported for the input types" in text:
         kinds = ", ".join(str(x.dtype) if isinstance(x, Tensor) else type(x).__name__ for x in xs)
         return explain(

@@ -103,9 +103,12 @@ def common_dtype(raws: list[Any]) -> dtypes.dtype:
 def promote(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
     truths = [r.__class__ is bool or getattr(getattr(r, "dtype", None), "kind", "") == "b" for r in raws]
     if op.name in ("sub", "rsub") and any(truths) and not all(truths):
-        raise RuntimeError(
+        raise explain(
+            RuntimeError,
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
-            "the `~` or `logical_not()` operator instead."
+            "the `~` or `logical_not()` operator instead.",
+            "Truth values are no numbers here.",
+            "~mask for 1 - mask; mask.int() or mask.float() to count with them.",
         )
     target = common_dtype(raws[op.types_from :])
     if op.types == "float" and not (target.is_floating_point or target.is_complex):

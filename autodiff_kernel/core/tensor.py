@@ -313,21 +313,24 @@ class Tensor:
     def grad(self, g: Any) -> None:
         if g is not None:
             if not isinstance(g, Tensor):
-                raise TypeError(
+                phrase = (
                     f"assigned grad expected to be a Tensor or None but got grad of type {type(g).__name__}"
                 )
+                raise errors.other_grad(TypeError, phrase, "x.grad = None, or a tensor like x.")
             if g is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             if g.raw.shape != self.raw.shape:
-                raise RuntimeError(
-                    f"assigned grad has data of a different size: expected {list(self.raw.shape)}, got {list(g.raw.shape)}"
+                raise errors.other_grad(
+                    RuntimeError,
+                    f"assigned grad has data of a different size: expected {list(self.raw.shape)}, got {list(g.raw.shape)}",
+                    "a gradient of the tensor's own shape.",
                 )
             if g.raw.dtype != self.raw.dtype:
-                raise RuntimeError(
-                    f"assigned grad has data of a different type: expected {self.dtype}, got {g.dtype}"
-                )
+                phrase = f"assigned grad has data of a different type: expected {self.dtype}, got {g.dtype}"
+                raise errors.other_grad(RuntimeError, phrase, f"g.to({self.dtype})")
             if g.device != self.device:
-                raise RuntimeError("assigned grad has data located on a different device")
+                phrase = "assigned grad has data located on a different device"
+                raise errors.other_grad(RuntimeError, phrase, f"g.to('{self.device}')")
         if modes.watch[0] is not None and (g is not None or self._grad_or_none() is not None):
             given = () if g is None else (modes.watchers["fact_of"](g),)
             modes.watchers["note"]("cleared", "grad", self, given, on=False)
@@ -493,12 +496,12 @@ class Tensor:
 
     def __len__(self) -> int:
         if not self.raw.ndim:
-            raise TypeError("len() of a 0-d tensor")
+            raise errors.no_dimensions(self, "len() of a 0-d tensor")
         return self.raw.shape[0]
 
     def __iter__(self) -> Iterator["Tensor"]:
         if not self.raw.ndim:
-            raise TypeError("iteration over a 0-d tensor")
+            raise errors.no_dimensions(self, "iteration over a 0-d tensor")
         return iter(self.unbind(0))  # type: ignore[attr-defined]
 
     def __contains__(self, element: Any) -> bool:

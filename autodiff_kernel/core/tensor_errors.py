@@ -89,3 +89,21 @@ def truth_of_many(t: Any) -> RuntimeError:
         tensor=t,
         topic="truth of many",
     )
+
+
+def other_grad(kind: type[E], phrase: str, cure: str) -> E:
+    """For `x.grad = g` with a g that does not go with x."""
+    return explain(
+        kind, phrase, "A gradient has a number of the same kind for each number of its tensor.", cure
+    )
+
+
+def no_dimensions(t: Any, phrase: str) -> TypeError:
+    return explain(
+        TypeError,
+        phrase,
+        "A 0-d tensor is a single number.",
+        "x.item() for the number; x.reshape(1) makes it a tensor with one element.",
+        tensor=t,
+        topic="index of a number",
+    )

@@ -5,6 +5,7 @@ that, from the recorded facts, and from the line of the user's in which it was r
 """
 
 import ast
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -63,9 +64,7 @@ def plainly(case: Raised) -> Answer:
     if told is not None and told.cure:
         fix = f"# {told.cure}"
     else:
-        home = "torch.Tensor." if hasattr(Tensor, case.function) else "torch."
-        known = hasattr(Tensor, case.function) or hasattr(cuts.torch_module(), case.function)
-        fix = f"help({home}{case.function})   # what it takes" if case.function and known else ""
+        fix = _signature(case)
     return Answer(
         (told.topic if told is not None else "") or type(case.error).__name__,
         finding,
@@ -84,6 +83,34 @@ def _unrecorded(case: Raised) -> tuple[str, ...]:
     return () if known or not history or not case.tensors else (
         "Recording was off. After explain.watch() the same code would tell which line is to blame.",
     )  # fmt: skip
+
+
+def _signature(case: Raised) -> str:
+    """What the function that was called takes."""
+    name = case.function
+    for home, owner in (("torch.Tensor.", Tensor), ("torch.", cuts.torch_module())):
+        function = getattr(owner, name, None) if name else None
+        if not callable(function) or isinstance(function, type):
+            continue
+        short = _parameters(function)
+        if short:
+            return f"{home}{name}({short})   # is what it takes; help({home}{name}) says more"
+        return f"help({home}{name})   # what it takes"
+    return ""
+
+
+def _parameters(function: Callable[..., Any]) -> str:
+    """The names of a function's parameters with their defaults, if that is short and tells something."""
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return ""
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found):
+        return ""
+    text = ", ".join(
+        p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in found if p.name != "out"
+    )
+    return text if len(text) <= 60 and "<" not in text else ""
 
 
 def _operands(case: Raised) -> tuple[str, ...]:
