@@ -257,12 +257,20 @@ class no_grad(_Switch):
 
     def __enter__(self) -> None:
         self._before = (_thread.grad, _thread.off_at, self._before)
-        put_grad(self._flag)
-        _thread.off_at = None if self._flag or watch[0] is None else places.here()
+        try:
+            put_grad(self._flag)
+            _thread.off_at = None if self._flag or watch[0] is None else places.here()
+        except BaseException:  # an interrupt: the block is not entered
+            self.__exit__(None, None, None)
+            raise
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
         before, _thread.off_at, self._before = self._before
-        put_grad(before)
+        try:
+            put_grad(before)
+        except BaseException:  # an interrupt came before it
+            put_grad(before)
+            raise
 
 
 class enable_grad(no_grad):
@@ -294,7 +302,7 @@ class set_grad_enabled(_Switch):
     def __init__(self, mode: bool) -> None:
         self._mode = bool(mode)
         self._before = _thread.grad, _thread.off_at
-        self._switch(None if self._mode or watch[0] is None else places.here())
+        self.__enter__()
 
     def _switch(self, at: Any) -> None:
         put_grad(self._mode)
@@ -308,11 +316,19 @@ class set_grad_enabled(_Switch):
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        self._switch(None if self._mode or watch[0] is None else places.here())
+        try:
+            self._switch(None if self._mode or watch[0] is None else places.here())
+        except BaseException:  # an interrupt: the block is not entered
+            self.__exit__(None, None, None)
+            raise
 
     def __exit__(self, kind: type | None, value: BaseException | None, trace: TracebackType | None) -> None:
         before, _thread.off_at = self._before
-        put_grad(before)
+        try:
+            put_grad(before)
+        except BaseException:  # an interrupt came before it
+            put_grad(before)
+            raise
 
 
 class recording(_Switch):

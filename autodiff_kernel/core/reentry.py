@@ -40,7 +40,8 @@ def elsewhere(outer: running.Task, walk: Any, args: Any) -> Any:
     thread = threading.Thread(target=work, name="autodiff_kernel: a walk inside others", daemon=True)
     thread.start()
     try:
-        thread.join()
+        while thread.is_alive():
+            thread.join(0.1)  # (on some systems Ctrl-C is looked at only between two waits)
     except BaseException as error:  # Ctrl-C reaches the main thread, which only waits: tell the others to end
         outer.stop[0] = error
         thread.join()
