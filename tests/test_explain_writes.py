@@ -228,6 +228,11 @@ copies = [position.clone(), position.clone()]
         assert "path holds one and the same tensor, position, 5 times" in a.finding and "5 times" in a.finding
         assert a.fix.startswith("path.append(position.detach().clone())")
     assert "one tensor in a list many times" not in ns.topics("copies")
+    by_key = cell("w = torch.zeros(2)\nbest = {}\nfor k in range(3):\n    w += 1\n    best[k] = w\n")
+    b = by_key.why("best")
+    assert (
+        b.topic == a.topic and line_numbers(b) == [4] and b.fix.startswith("best[key] = w.detach().clone()")
+    )
 
 
 def test_a_history_of_tensors_that_share_memory():
@@ -348,6 +353,19 @@ for batch in range(5):
     assert a.topic == "graphs in a list" and "5 results" in a.finding and line_numbers(a) == [4]
     assert a.fix == "curve.append(loss.item())"
     assert "graphs in a list" not in ns.topics("numbers")
+
+
+def test_results_that_nobody_differentiates():
+    ns = cell("""w = torch.ones(3, requires_grad=True)
+kept, used = [], []
+for batch in range(4):
+    kept.append(torch.sigmoid(w * batch))
+    used.append(torch.sigmoid(w * batch))
+torch.stack(used).sum().backward()
+""")
+    a = ns.answer("kept", "graphs in a list")
+    assert not a.certain and "4 results" in a.finding and a.fix.endswith(".detach())")
+    assert "graphs in a list" not in ns.topics("used")
 
 
 def test_a_state_that_is_carried_over_backwards():

@@ -13,7 +13,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .history import fact
 from .related import ancestors, tensors_of
-from .words import Names, atom, dtype, expression, label, name_of_tensor, names_of_caller, operation
+from .words import Names, atom, dtype, expression, label, name_of_tensor, names_of_caller, number, operation
 
 LONGEST = 40  # steps that `dtypes` shows
 
@@ -117,6 +117,12 @@ def _told(e: Event, names: Names) -> tuple[str, str] | None:
         )
         return (
             f"{sides}, and / gives fractions ({dtype(e.dtype)})",
+            "",
+        )
+    lifts = next((x for x in e.inputs if x.__class__ is float), None)
+    if e.dtype.kind == "f" and lifts is not None and all(x.dtype.kind in "iub" for x in given) and e.op.types:
+        return (
+            f"{source} meets whole numbers with the float {number(lifts)}, and the result takes the default float dtype",
             "",
         )
     floats = {x.dtype for x in given if x.dtype.kind == "f"}

@@ -19,6 +19,8 @@ def aliased_list(x: Any, names: Names) -> Iterator[Answer]:
     """A list that holds one memory several times, and writes in place that changed all of its entries."""
     if isinstance(x, (list, tuple)):
         yield from _aliased(x, _name_of_list(x, names), names)
+    elif isinstance(x, dict):
+        yield from _aliased(list(x.values()), _name_of_list(x, names), names)
     elif isinstance(x, Tensor):
         for name, value in list((names or {}).items()):
             if not name.startswith("_") and isinstance(value, (list, tuple)) and _holds(value, x):
@@ -78,10 +80,11 @@ def _told_list(group: list[Any], owner: Tensor, writes: list[Event], title: str,
         held = f"holds one and the same tensor, {what}, {times(len(group))}"
     else:
         held = f"holds {len(group)} tensors of one memory, that of {what}"
+    copy = f"{atom(what)}.detach().clone()"
+    keyed = isinstance((names or {}).get(title), dict)
+    fix = f"{title}[key] = {copy}" if keyed else f"{title}.append({copy})"
     return Answer(
         "one tensor in a list many times",
         f"{title} {held}: {writer} ran {times(len(writes))} and changed every entry.",
-        lines(("changed in", writes[-1])), f"{title}.append({atom(what)}.detach().clone())  # or {atom(what)}.tolist()",
-        LESSON,
-        about=(owner,),
+        lines(("changed in", writes[-1])), f"{fix}  # or {atom(what)}.tolist()", LESSON, about=(owner,),
     )  # fmt: skip

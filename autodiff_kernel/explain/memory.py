@@ -21,6 +21,7 @@ from autodiff_kernel.core.tensor import Tensor
 from . import rewrite
 from .answer import LESSONS, Answer, lines
 from .history import fact, nodes
+from .related import direct_uses
 from .words import Names, atom, expression, label, name_of_tensor, names_of_caller, shape, size, times
 
 LESSON = LESSONS["training"]
@@ -186,7 +187,11 @@ def _collected(sequence: Any, names: Names) -> Iterator[Answer]:
     held = [
         t for t in sequence[:10_000] if isinstance(t, Tensor) and t.node is not None and t.node.op is not None
     ]
-    if len(held) < 2 or any(t.raw.size != 1 for t in held):
+    if (
+        len(held) < 2
+        or any(t.raw.size != 1 for t in held)
+        and (len(held) < 3 or any(_goes_on(t) for t in held))
+    ):
         return
     kept = kept_by([t.node for t in held if t.node is not None])
     title = next((k for k, v in (names or {}).items() if v is sequence), "the list")
@@ -196,9 +201,16 @@ def _collected(sequence: Any, names: Names) -> Iterator[Answer]:
         f"{title} holds {len(held)} results with their graphs{_DONE if done else ''}: {_size_of(kept)}, growing with every "
         "round"
         + ("." if done else "; that is right only if backward is to go through them."),
-        lines(("made in", last)), f"{title}.append({_element(held[-1], last, names)}.item())", LESSON, _repeated(kept),
+        lines(("made in", last)), f"{title}.append({_element(held[-1], last, names)}"
+        f"{'.item()' if held[-1].raw.size == 1 else '.detach()'})", LESSON, _repeated(kept),
         tuple(held), certain=done,
     )  # fmt: skip
+
+
+def _goes_on(t: Tensor) -> bool:
+    """Does something that requires grad hang on t?  Then its graph is wanted."""
+    e = fact(t)
+    return e is None or any(u.tracked for u in direct_uses(e))
 
 
 def _element(t: Tensor, e: Any, names: Names) -> str:

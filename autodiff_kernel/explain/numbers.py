@@ -17,8 +17,9 @@ from autodiff_kernel.core.tensor import Tensor
 
 from .answer import LESSONS, Answer, lines
 from .causes import Spot, cause, computed
+from .divergence import runaway, smaller_step, told
 from .history import fact
-from .related import descendants
+from .related import Whole, descendants
 from .slopes import Bend, backward_cause
 from .values import Array, Backwards, Values, finite, where, worst
 from .words import Names, expression, label, name_of_tensor, number, operation, owner_of
@@ -51,13 +52,13 @@ def nonfinite(x: Any, names: Names) -> Iterator[Answer]:
     if owner is not None:
         yield from _of_gradient(owner.fact, x, values, names) if hasattr(owner, "fact") else ()
         return
-    told = list(_of_value(x, values, names))
+    found = list(_of_value(x, values, names))
     g = x._grad_or_none()
     if g is not None and e is not None:
-        told += _of_gradient(e, g, values, names)
-    if not told and e is not None:
-        told += _of_results(x, values, names)
-    yield from told
+        found += _of_gradient(e, g, values, names)
+    if not found and e is not None:
+        found += _of_results(x, values, names)
+    yield from found
 
 
 # ------------------------------------------------------------------------------------------------------ forward
@@ -91,8 +92,13 @@ def follow(e: Event, values: Values) -> Trail:
     """From an event with nan or inf back to where it was made."""
     made: list[Event] = []
     carried: list[Event] = []
+    whole = Whole()
     while True:
+        e = whole(e)
         kind = worst(values.of(e))
+        if not e.inputs and e.kind in ("operation", "write"):  # its history is no longer known
+            carried.append(e)
+            return Trail(made[::-1], carried, unknown=e)
         known = [(x, values.of(x)) for x in e.inputs if x.__class__ is Event]
         bad = [x for x, v in known if worst(v)]
         alike = [x for x in bad if worst(values.of(x)) == kind]
@@ -127,7 +133,11 @@ def _told(t: Tensor, e: Event, trail: Trail, values: Values, names: Names, kind:
         found = cause(spot)
         causes.append((event, found))
         steps.append(step(event, found.said + (f" ({found.reason})" if found.reason else "")))
-    on = [x for x in trail.carried[::-1] if x.kind in ("operation", "write") and x not in trail.made]
+    on = [
+        x
+        for x in trail.carried[::-1]
+        if x.kind in ("operation", "write") and all(x is not m for m in trail.made)
+    ]
     on = [x for x in on if x is not trail.unknown and not (trail.given and x is trail.carried[-1])]
     if on:
         steps.append("from there it went on through " + ", ".join(dict.fromkeys(operation(x) for x in on)))
@@ -159,6 +169,14 @@ def _told(t: Tensor, e: Event, trail: Trail, values: Values, names: Names, kind:
     fixes = [c.fix for _, c in causes if c.fix]
     fix = _softmax_by_hand(trail, names) or (fixes[0] if fixes else "")
     because = ", and ".join(dict.fromkeys(c.said for _, c in causes))
+    away = runaway(trail.made[0])
+    if away is not None:
+        yield Answer(
+            "diverged", f"{title} has {kind} because {told(away, names)}; then {because}.",
+            _distinct(lines(("updated in", away.update), ("overflowed in", trail.made[0]))),
+            smaller_step(away, names), LESSONS["training"], tuple(steps), (t,),
+        )  # fmt: skip
+        return
     if len(steps) == 1:  # the finding says it all
         because += f": {causes[0][1].reason}" if causes[0][1].reason else ""
         steps = []
@@ -248,9 +266,9 @@ def _of_results(x: Tensor, values: Values, names: Names) -> Iterator[Answer]:
             and e.kind in ("operation", "write")
             and getattr(t, "fact", None) is e
         ):
-            told = list(_of_value(t, values, names)) if worst(values.of(e)) else []
-            yield from told
-            if told:
+            found = list(_of_value(t, values, names)) if worst(values.of(e)) else []
+            yield from found
+            if found:
                 return
 
 
@@ -273,8 +291,7 @@ def _of_gradient(
             source = values.of(root.event)
             if worst(source):
                 trail = follow(root.event, values)
-                told = list(_told_loss(root.event, trail, values, names, title, kind))
-                yield from told
+                yield from _told_loss(root.event, trail, values, names, title, kind)
                 return
             yield Answer(
                 f"gradient is {kind}", f"{title} is {kind} because backward of {loss} was started with {kind}.",

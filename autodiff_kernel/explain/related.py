@@ -1,6 +1,7 @@
 """Which events have to do with a tensor: those that led to it, and those that used it since."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from autodiff_kernel.core import journal
 from autodiff_kernel.core.journal import Event
@@ -46,6 +47,23 @@ def _uses(start: Event | None) -> Iterator[Event]:
 def direct_uses(e: Event) -> list[Event]:
     """The logged events that have the tensor of e itself as an input, oldest first."""
     return [u for u in list(journal.LOG) if any(x.result is e.result for x in tensors_of(u))]
+
+
+class Whole:
+    """Events of which the history was cut off, with it again, as far as the log still has them."""
+
+    def __init__(self) -> None:
+        self._logged = {_mark(e): e for e in list(journal.LOG) if e.inputs}
+
+    def __call__(self, e: Event) -> Event:
+        if e.inputs or e.value is None or e.kind not in ("operation", "write"):
+            return e
+        return self._logged.get(_mark(e), e)
+
+
+def _mark(e: Event) -> tuple[Any, ...]:
+    """What an event and its copies have in common."""
+    return id(e.result), id(e.value), e.spot, e.name
 
 
 def around(t: Tensor) -> list[Event]:

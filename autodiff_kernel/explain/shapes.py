@@ -181,22 +181,29 @@ def wrong_axis(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     for e in operations(around(x)):
-        found = [i for i in tensors_of(e) if isinstance(i.shape, tuple)]
-        if not e.op.spreads or len(found) != 2 or {len(i.shape) for i in found} != {1, 2}:
+        found = [i for i in tensors_of(e) if isinstance(i.shape, tuple) and i.shape]
+        if not e.op.spreads or len(found) != 2 or len(found[0].shape) == len(found[1].shape):
             continue
-        table, rows = sorted(found, key=lambda i: -len(i.shape))
-        if table.shape != e.shape or table.shape[0] != table.shape[1] or table.shape[0] < 2:
+        table, folded = sorted(found, key=lambda i: -len(i.shape))
+        fold = _folding(folded)
+        if table.shape != e.shape or fold is None or tensors_of(fold)[0].shape != table.shape:
             continue
-        fold = _folding(rows)
-        if fold is None or tensors_of(fold)[0].shape != table.shape or _dims(fold) != (1,):
-            continue
+        dims = _dims(fold)
+        if folded.shape != fold.shape or dims == tuple(range(len(dims))) or set(folded.shape) == {1}:
+            continue  # what was folded away stood in front: the rest lines up from the right
         source, what = expression(e.place) or operation(e), expression(fold.place) or operation(fold)
         kept = f"{what[:-1]}, keepdim=True)" if what.endswith(")") else "keepdim=True"
+        lined = shape([1 if d in dims else n for d, n in enumerate(table.shape)])
+        each, others = (
+            ("each row", "the columns")
+            if dims == (1,) and len(table.shape) == 2
+            else ("each place", "other dimensions")
+        )
         yield Answer(
             "met the wrong axis",
-            f"{what} gives one value for each row ({shape(rows.shape)}), but {source} lines them up with the columns of "
+            f"{what} gives one value for {each} ({shape(folded.shape)}), but {source} lines them up with {others} of "
             f"{label(table, names)}: shapes are matched from the right.",
-            lines(("folded in", fold), ("met in", e)), f"{kept}  # [{table.shape[0]}, 1]: lines up with the rows",
+            lines(("folded in", fold), ("met in", e)), f"{kept}  # {lined}: lines up with what was folded",
             LESSONS["tensors"], about=tuple(t for t in (e.tensor(),) if t is not None),
         )  # fmt: skip
 

@@ -152,6 +152,8 @@ def _smooth(b: Bend, x: Any) -> str:
         return f"({name} + 1e-12).sqrt()"
     if b.row in ("sqrt", "rsqrt", "log", "log2", "log10", "reciprocal", "pow", "pow_number") and x == 0:
         return _applied(b, f"({name} + 1e-12)")
+    if b.row in ("exp", "exp2", "expm1") and x > 0:
+        return f"{name}.clamp(max=80).{f}()  # stays in range; or a function that does it all, such as torch.sigmoid"
     if b.row in ("asin", "acos", "atanh", "erfinv"):
         return f"{name}.clamp(-1 + 1e-6, 1 - 1e-6).{f}()"
     return ""

@@ -12,6 +12,7 @@ from .dtypes import changed_dtype
 from .exceptions import mistake, newest_error
 from .gradients import gradient, gradient_missed
 from .graphs import hangs_on_freed, will_fail
+from .indexes import counted_once, flipped, mask_of_numbers
 from .kinks import kinks
 from .lists import aliased_list
 from .memory import growing
@@ -42,6 +43,9 @@ DIAGNOSES: list[Diagnosis] = [
     hangs_on_freed,
     not_updated,
     wrapped,
+    counted_once,
+    flipped,
+    mask_of_numbers,
     both_enlarged,
     wrong_axis,
     mixed_batch,
