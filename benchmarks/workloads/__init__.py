@@ -7,7 +7,7 @@ from importlib import import_module
 
 from benchmarks.harness import Case
 
-FAMILIES = ("chain", "mlp", "dfm", "linear", "deep", "import_time", "kernel_start", "graph_view")
+FAMILIES = ("chain", "mlp", "dfm", "linear", "functions", "deep", "import_time", "kernel_start", "graph_view")
 
 
 def all_cases() -> Iterator[Case]:

@@ -58,7 +58,8 @@ unsqueeze_row: Op = Op(
 # p is (the dimensions to drop, whether none, one or several were named)
 squeeze_row: Op = Op(
     "squeeze", lambda a, p: a.squeeze(p[0]), a=lambda g, n: reshape(g, p=n.sa), mode="linear", params=True, view=True,
-    node=lambda p: f"SqueezeBackward{p[1]}", partials=("1",), latex="{a}", batch="dims_first", doc="Without dimensions of size 1.",
+    node=lambda p: f"SqueezeBackward{p[1]}", partials=("1",), latex="{a}", batch="dims_first",
+    doc="Without dimensions of size 1.",
 )  # fmt: skip
 
 
