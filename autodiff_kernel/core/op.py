@@ -70,7 +70,7 @@ class Op:
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
                  "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps",
                  "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base",
-                 "casts", "whole", "batch", "direct")  # fmt: skip
+                 "casts", "whole", "batch", "direct", "adds")  # fmt: skip
 
     def __init__(
         self,
@@ -107,6 +107,7 @@ class Op:
         self.symbol, self.partials, self.latex, self.doc = symbol or name, partials, latex, doc
         self.arity = max((i + 1 for i, rule in enumerate((a, b, c)) if rule is not None), default=0)
         self.direct = 0 if picks else self.arity  # how many rules the walk's hot path may call
+        self.adds: Any = None  # of a view: adds its cotangent to a leaf's sum in place, (sum, cotangent, p)
         self.differentiable = bool(self.arity or each)
         self.types_from = types_from
         self.whole = whole

@@ -79,7 +79,10 @@ def walk(
                 shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
                 e = n.left
                 if e is not None and (nodes is None or e in nodes):
-                    x = op.a(g, s)
+                    if e.op is None and op.adds is not None and _fits(leaves.get(e), g):
+                        x = op.adds(leaves[e], g, n.p)
+                    else:
+                        x = op.a(g, s)
                     if x is not None:  # None: no gradient, the same as zero
                         if shaped and x.shape != n.sa:
                             x = unbroadcast(x, n.sa)
@@ -194,6 +197,11 @@ def _own(x: Any, g: Any = None) -> Any:
     if isinstance(x, (Tensor, np.generic)):
         return x
     return x.copy() if x is g or g is None or x.base is not None else x
+
+
+def _fits(have: Any, g: Any) -> bool:
+    """Can g be added to a part of the leaf's sum in place?"""
+    return have.__class__ is ndarray and g.__class__ is not Tensor and have.dtype is g.dtype
 
 
 def _plus(have: Any, x: Any) -> Any:

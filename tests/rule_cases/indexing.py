@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kernel.core.rules.indexing import decode
+from autodiff_kernel.core.rules.slices import decode
 
 from . import Case, Draw, booleans, inputs, number, real
 

@@ -15,8 +15,8 @@ from ..op import Op
 from ..storage import row_major
 from ..tensor import Parameter, Tensor, fresh, wrap
 from .dims import whole, wrap_dim
-from .indexing import getitem
 from .shapes import expanded, reshape, reshaped, unsqueeze
+from .slices import getitem
 
 ndarray, generic = np.ndarray, np.generic
 

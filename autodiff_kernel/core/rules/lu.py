@@ -14,8 +14,8 @@ from ..tensor import Tensor, fresh, wrap
 from ..wrappers import beneath
 from .dims import product
 from .einsum import unit
-from .indexing import getitem
 from .linalg import any_of, check_matrix, mH, mT, triangular_row, tril, triu
+from .slices import getitem
 
 Factor = return_type("linalg_lu_factor", "LU pivots")
 FactorEx = return_type("linalg_lu_factor_ex", "LU pivots info")

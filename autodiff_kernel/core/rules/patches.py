@@ -10,7 +10,7 @@ from ..errors import explain
 from ..op import TABLE, Op
 from ..tensor import Tensor
 from .dims import whole, wrap_dim
-from .indexing import decode, getitem
+from .slices import decode, getitem
 
 
 def _patched(a: Any, b: Any, p: Any) -> Any:

@@ -20,7 +20,7 @@ from ..op import Op
 from ..sharing import saved_version_of
 from ..tensor import Parameter, Tensor
 from ..walk import unbroadcast
-from .forms import conj
+from .forms import FLOAT32, conj
 from .orders import transpose_row
 from .shapes import reshape
 
@@ -152,8 +152,15 @@ def _dtype(raw: Any) -> Any:
     return dtypes.of(raw.dtype)
 
 
+def _outer(a: Any, b: Any) -> Any:
+    """All products of two vectors, in rules; raw arrays of the usual dtype straight."""
+    if a.__class__ is ndarray and a.dtype is FLOAT32:
+        return a[:, None] * b
+    return outer_row(a, b)
+
+
 mv: Op = Op(
-    "mv", _mv, a=lambda g, n: outer_row(g, n.b), b=lambda g, n: mv_t(n.a, g), reads=("b", "a"), mode="linear",
+    "mv", _mv, a=lambda g, n: _outer(g, n.b), b=lambda g, n: mv_t(n.a, g), reads=("b", "a"), mode="linear",
     symbol="@", partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
     batch="ij,j->i", doc="The product of a matrix and a vector.",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from ..outline import of_all
 from ..tensor import Tensor, wrap
 from .dims import wrap_dim
 from .forms import settle
-from .indexing import getitem_back
+from .slices import getitem_back
 from .writing import fitting, zero
 
 ndarray, generic = np.ndarray, np.generic

@@ -11,7 +11,6 @@ from ..op import TABLE, Op
 from ..tensor import Tensor
 from .dims import wrap_dim
 from .forms import where
-from .indexing import getitem
 from .picking import vector
 from .scatter import (
     _add,
@@ -28,6 +27,7 @@ from .scatter import (
     scatter_row,
     source_part,
 )
+from .slices import getitem
 
 UFUNCS = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 START = {"sum": 0, "mean": 0, "prod": 1}

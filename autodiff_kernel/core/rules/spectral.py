@@ -15,7 +15,6 @@ from ..return_types import return_type
 from ..tensor import Tensor
 from .casting import recast
 from .einsum import unit
-from .indexing import getitem_back
 from .linalg import (
     _LinAlgError,
     as_column,
@@ -32,6 +31,7 @@ from .linalg import (
 )
 from .lu import part
 from .products import conj
+from .slices import getitem_back
 
 QR = return_type("linalg_qr", "Q R")
 OldQR = return_type("qr", "Q R")
