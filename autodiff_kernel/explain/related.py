@@ -67,10 +67,18 @@ def _mark(e: Event) -> tuple[Any, ...]:
 
 
 def around(t: Tensor) -> list[Event]:
-    """Both, each once: the past of t first."""
+    """Both, each once: the past of t first.  (The diagnoses ask this one after the other, so it is kept.)"""
+    e, newest = getattr(t, "fact", None), journal.LOG[-1] if journal.LOG else None
+    if _answered and _answered[0] is e and _answered[1] is newest and e is not None:
+        return list(_answered[2])
     past = ancestors(t)
     seen = {id(e) for e in past}
-    return past + [e for e in descendants(t) if id(e) not in seen]
+    found = past + [e for e in descendants(t) if id(e) not in seen]
+    _answered[:] = e, newest, found
+    return list(found)
+
+
+_answered: list[Any] = []  # the newest question: the tensor's fact, the log's newest event, and the answer
 
 
 def operations(events: list[Event], *rows: str) -> Iterator[Event]:
