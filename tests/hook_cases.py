@@ -261,6 +261,8 @@ with torch.no_grad(): r=y.grad_fn(x)
 out=[r.requires_grad]
 """,
     "sequence_nr": "x=leaf(2.); y=x*3; z=y*2; a=z.grad_fn._sequence_nr(); b=y.grad_fn._sequence_nr(); out=[a-b, y.grad_fn._sequence_nr()==b]",
+    "input_metadata": "x=leaf([1.,2.]); y=x*3; m=y.grad_fn._input_metadata; out=[len(m), list(m[0].shape), str(m[0].dtype), str(m[0].device)]",
+    "input_metadata of several": "x=leaf([1.,2.]); a,b=x.unbind(0); m=a.grad_fn._input_metadata; out=[len(m), [list(k.shape) for k in m]]",
     "isinstance Node": "x=leaf(2.); y=x*3; N=torch.autograd.graph.Node; out=[isinstance(y.grad_fn,N), isinstance(y.grad_fn.next_functions[0][0],N), isinstance(x,N)]",
     "grad_fn is the same": "x=leaf(2.); y=x*3; out=[y.grad_fn is y.grad_fn, y.grad_fn==y.grad_fn, y.grad_fn in {y.grad_fn}]",
     "graph.get_gradient_edge": "x=leaf(2.); y=x*3; e=torch.autograd.graph.get_gradient_edge(y); f=torch.autograd.graph.get_gradient_edge(x); out=[e.node is y.grad_fn, e.output_nr, f.node.name(), f.output_nr]",

@@ -1,14 +1,17 @@
 """A node applied by hand: `y.grad_fn(gradient)`."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from . import dtype as dtypes
 from . import modes
 from .accumulate import add_grad
+from .edges import form_of
 from .errors import explain
 from .graph import Node, edges_of
 from .hooks import accumulated
 from .running import Task
 from .saved import check_writes
+from .shape import Size
 from .tensor import Tensor, wrap
 from .walk import gradients
 
@@ -50,3 +53,23 @@ def accumulate(n: Node, g: Any) -> tuple[()]:
         if n.notes is not None and n.notes.accumulated:
             accumulated(n.notes, t)
     return ()
+
+
+class InputMetadata(NamedTuple):
+    """What a gradient that a node takes looks like."""
+
+    shape: Size
+    dtype: dtypes.dtype
+    device: Any
+    is_tensor_subclass: bool = False
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
+
+
+def input_metadata(n: Node) -> list[InputMetadata]:
+    """See Node._input_metadata."""
+    shape, dtype, device = form_of(n)
+    if n.op is None:
+        shape = () if n.leaf() is None else n.leaf().raw.shape
+    shapes = n.sy if n.op is not None and n.op.outputs else [shape]
+    return [InputMetadata(Size(s), dtypes.of(dtype), device) for s in shapes]

@@ -187,6 +187,13 @@ class Node:
         """The stamp: nodes made later have greater ones."""
         return self.seq if self.op is not None else 2**64 - 1
 
+    @property
+    def _input_metadata(self) -> list[Any]:
+        """Shape, dtype and device of each gradient that the node takes."""
+        from .apply import input_metadata
+
+        return input_metadata(self)
+
     def __repr__(self) -> str:
         return f"<{self.title}>"
 

@@ -26,6 +26,8 @@ def elsewhere(outer: running.Task, walk: Any, args: Any) -> Any:
     state = modes.state()
     answer: list[Any] = []
     failure: list[BaseException] = []
+    under_way = threading.Lock()
+    under_way.acquire()
 
     def work() -> None:
         try:
@@ -36,16 +38,24 @@ def elsewhere(outer: running.Task, walk: Any, args: Any) -> Any:
             failure.append(error)
         finally:
             modes.put_grad(True)
+            under_way.release()
 
     thread = threading.Thread(target=work, name="autodiff_kernel: a walk inside others", daemon=True)
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.1)  # (on some systems Ctrl-C is looked at only between two waits)
+        wait(under_way)
     except BaseException as error:  # Ctrl-C reaches the main thread, which only waits: tell the others to end
         outer.stop[0] = error
-        thread.join()
+        wait(under_way)
         raise
+    thread.join()
     if failure:
-        raise failure[0]
+        raise failure.pop()
     return answer[0]
+
+
+def wait(under_way: Any) -> None:
+    """Wait for a lock.  (On some systems Ctrl-C is looked at only between two waits; and `Thread.join`, once it is
+    interrupted, may take a thread for ended that is not.)"""
+    while not under_way.acquire(timeout=0.1):
+        pass

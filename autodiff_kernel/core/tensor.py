@@ -322,11 +322,16 @@ class Tensor:
             if g.raw.shape != self.raw.shape:
                 raise errors.other_grad(
                     RuntimeError,
-                    f"assigned grad has data of a different size: expected {list(self.raw.shape)}, got {list(g.raw.shape)}",
+                    f"attempting to assign a gradient of size '{list(g.raw.shape)}' to a tensor of size "
+                    f"'{list(self.raw.shape)}'. Please ensure that the gradient and the tensor are the same size",
                     "a gradient of the tensor's own shape.",
                 )
             if g.raw.dtype != self.raw.dtype:
-                phrase = f"assigned grad has data of a different type: expected {self.dtype}, got {g.dtype}"
+                kinds = [type_name(t.raw).split(".")[-1].removesuffix("Tensor") for t in (g, self)]
+                phrase = (
+                    f"attempting to assign a gradient with dtype '{kinds[0].lower()}' to a tensor with grad_dtype "
+                    f"'{kinds[1]}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype)."
+                )
                 raise errors.other_grad(RuntimeError, phrase, f"g.to({self.dtype})")
             if g.device != self.device:
                 phrase = "assigned grad has data located on a different device"
