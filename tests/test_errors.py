@@ -47,7 +47,7 @@ BAD = {
     "flag": (lambda: setattr(torch.ones(1), "requires_grad", 1), RuntimeError, "must be a bool", ""),
     "flag of the method": (lambda: torch.ones(1).requires_grad_("no"), TypeError, "must be bool", ""),
     "float of two": (lambda: float(torch.ones(2)), ValueError, "only one element tensors", "reduce it"),
-    "grad of another shape": (lambda: setattr(leaf(1.0), "grad", torch.ones(3)), RuntimeError, "different size", ""),
+    "grad of another shape": (lambda: setattr(leaf(1.0), "grad", torch.ones(3)), RuntimeError, "gradient of size", ""),
 }  # fmt: skip
 
 
