@@ -405,7 +405,8 @@ def new_tensor(
             stacklevel=2,
         )
     d = as_dtype(dtype, "new_tensor") or self.dtype
-    return made(to_raw(data, d, self.device if device is None else device), requires_grad)
+    raw = to_raw(data, d, self.device if device is None else device)
+    return made(raw, requires_grad, "new_tensor", data)
 
 
 attach("new_full", new_full)

@@ -7,7 +7,7 @@ that makes the mode cheaper than no_grad.  Here it costs a little more: results 
 
 from typing import Any
 
-from . import dual, journal, modes
+from . import dual, journal, modes, places
 from .api import public
 from .modes import _Switch, _thread
 from .sharing import INFERENCE
@@ -44,13 +44,21 @@ class inference_mode(_Switch):
         return inference_mode(self.mode)  # type: ignore[no-any-return]
 
     def __enter__(self) -> None:
-        self._before = (_thread.inference, modes.is_grad_enabled(), dual.is_stopped(), self._before)
+        at = places.here() if self.mode and modes.watch[0] is not None else None
+        self._before = (
+            _thread.inference,
+            modes.is_grad_enabled(),
+            dual.is_stopped(),
+            _thread.off_at,
+            self._before,
+        )
+        _thread.off_at = at
         modes.put_inference(self.mode)
         modes.put_grad(not self.mode)
         dual.stop(self.mode)
 
     def __exit__(self, *_: Any) -> None:
-        mode, grad, stopped, self._before = self._before
+        mode, grad, stopped, _thread.off_at, self._before = self._before
         modes.put_inference(mode)
         modes.put_grad(grad)
         dual.stop(stopped)

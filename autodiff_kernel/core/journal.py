@@ -253,7 +253,8 @@ def created(word: str, t: Tensor, data: Any = None) -> None:
     if first.__class__ is float:
         source = first
     inputs = tuple([shallow(fact_of(x)) for x in _tensors_in(data)])
-    event = _event("made", word, t, inputs, places.here(), source)
+    spot = places.beyond("copy") if word == "deepcopy" else places.here()
+    event = _event("made", word, t, inputs, spot, source)
     log(event)
     t.fact = event
 

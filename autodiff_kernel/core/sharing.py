@@ -96,6 +96,7 @@ def saved_counter(v: Any) -> list[Any]:
             "A gradient rule of this operation reads the tensor in backward, and nobody would notice if it were "
             "overwritten until then.",
             "clone() it first.",
+            topic="inference tensor",
         )
     return [0, v or 0, None]
 
@@ -111,6 +112,7 @@ def written_version(v: Any) -> Any:
             "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
             "The tensor was made in inference mode, where nobody counts writes.",
             "change a clone(), or do it inside `with torch.inference_mode():`.",
+            topic="inference tensor",
         )
     return v
 

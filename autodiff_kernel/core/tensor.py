@@ -524,8 +524,8 @@ class Tensor:
         twin = new(type(self))
         twin.raw = self.raw.copy() if self.raw.ndim else self.raw[()]
         twin.node = twin.version = twin.family = None
-        if modes.inferring[0]:
-            modes.watchers["born"](twin)
+        if modes.watch[0] is not None:
+            modes.watchers["created"]("deepcopy", twin, self)
         memo[id(self)] = twin
         if self.node is not None:
             twin.requires_grad_()

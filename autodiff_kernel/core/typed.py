@@ -53,8 +53,8 @@ def typed(dtype: dtypes.dtype | None, args: Any, device: Any = None, kind: type 
     t: Any = new(kind)
     t.raw, t.node, t.version, t.family = raw, None, version, None
     t._grad = None
-    if modes.inferring[0]:
-        modes.watchers["born"](t)
+    if modes.watch[0] is not None:
+        modes.watchers["created"]("Tensor", t, first)
     if not args and speaks_2017():
         t.__dict__["no_dimension"] = True
     return t
@@ -156,8 +156,8 @@ class TypedMeta(type):
             if numbers and _PLAIN.issuperset(map(type, numbers)):  # a flat list needs no looking into
                 t = wrap(np.array(numbers, cls.plain))
                 t._grad = None
-                if modes.inferring[0]:
-                    modes.watchers["born"](t)
+                if modes.watch[0] is not None:
+                    modes.watchers["created"](cls.__name__, t, numbers)
                 return t
         return typed(cls.dtype, args, cls.home if device is None else device)
 

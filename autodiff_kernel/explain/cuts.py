@@ -23,6 +23,7 @@ from .names import (
     expression,
     in_line,
     listed,
+    names_set,
     names_used,
     opens_block,
     operation,
@@ -233,13 +234,14 @@ def _whole_numbers(e: Event, what: str) -> Reason:
         limit = next((x for x in e.inputs if isinstance(x, (int, float)) and x), None)
         inner = f"{code} - {limit:g}" if limit is not None else code
         fix = f"torch.sigmoid({inner})   # a smooth step, in place of the jump from False to True"
+    elif getattr(e.op, "outputs", False) and shown:
+        fix = f"{shown}[0]   # the values; positions have no gradient"
     elif e.name in POSITIONS:
         fix = f"torch.softmax({code}, -1)   # weights that change smoothly, in place of a position"
     elif e.name == "cast":
-        fix = (
-            rewrite.without(e.place, "long", "int", "bool", "short", "byte", "char")
-            or f"{as_code(code)}.float()"
-        )
+        plain = rewrite.without(e.place, "long", "int", "bool", "short", "byte", "char")
+        owner = rewrite.receiver(e.place)
+        fix = plain or (rewrite.in_place_of(e.place, owner) if owner else f"{as_code(code)}.float()")
     else:
         fix = f"# go on with the values of {what} themselves"
     return Reason(
@@ -264,7 +266,7 @@ def out_and_back(e: Event, names: Names) -> Reason | None:
         for out in exits(back, *OUT_OF_TORCH):
             if same_line(out, back) or shares_memory(out, back) or names_it(out, back):
                 return _detour(out, back, names, certain=True)
-            if likely is None and looks_alike(out, back):
+            if likely is None and (looks_alike(out, back) or goes_into(out, back)):
                 likely = _detour(out, back, names, certain=False)
     return likely
 
@@ -286,10 +288,23 @@ def names_it(out: Event, back: Event) -> bool:
     if not name or one is None or two is None or one.filename != two.filename or name not in names_used(two):
         return False
     newest = next((e for e in older(back) if e.kind == "left" and stored_as(e.place) == name), None)
-    came = np.ravel(back.value) if back.kind == "made" else [x for x in back.inputs if x.__class__ is float]
-    return (
-        newest is out and out.value is not None and set(np.ravel(out.value).tolist()) <= set(map(float, came))
+    came = (
+        np.ravel(back.value).tolist()
+        if back.kind == "made"
+        else [x for x in back.inputs if x.__class__ in (int, float)]
     )
+    if newest is not out or out.value is None:
+        return False
+    left = np.ravel(out.value).tolist()
+    return set(left) <= set(came) or len(left) == 1 and bool(np.isfinite(left[0])) and int(left[0]) in came
+
+
+def goes_into(out: Event, back: Event) -> bool:
+    """Does the line that takes in a number use a name that the line where a number left has set?"""
+    one, two = out.place, back.place
+    if one is None or two is None or one.filename != two.filename:
+        return False
+    return bool(names_set(one) & names_used(two))
 
 
 def shares_memory(out: Event, back: Event) -> bool:

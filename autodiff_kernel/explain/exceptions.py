@@ -180,7 +180,7 @@ def unused_input(case: Raised) -> Answer | None:
     t, index = told.tensor, told.facts["index"]
     name = case.name(t, f"input {index}")
     which = f"input {index} of autograd.grad" + (f" ({name})" if name != f"input {index}" else "")
-    back = next((e for e in reversed(journal.LOG) if e.kind == "backward"), None)
+    back = next((e for e in reversed(list(journal.LOG)) if e.kind == "backward"), None)
     if back is None or not _starts_at(back, told.facts["outputs"]):
         return None
     found = gradients.not_reached(
@@ -256,7 +256,7 @@ def seed_of_other_shape(case: Raised) -> Answer:
 def freed_graph(case: Raised) -> Answer | None:
     """backward through a part that an earlier backward has freed."""
     n = _told(case).node
-    back = next((e for e in reversed(journal.LOG) if e.kind == "backward"), None)
+    back = next((e for e in reversed(list(journal.LOG)) if e.kind == "backward"), None)
     root = next((t for t in (e.tensor() for e in (parents(back) if back else ())) if t is not None), None)
     if graphs.whole(n).place is None:
         return None

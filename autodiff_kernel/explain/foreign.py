@@ -93,7 +93,7 @@ def number_for_tensor(case: Raised) -> Answer | None:
 
 def _left(name: str, value: Any) -> Event | None:
     """The event in which this value left a tensor for the name."""
-    for e in reversed(journal.LOG):
+    for e in reversed(list(journal.LOG)):
         if e.kind == "left" and e.op in ("item", "tolist", "numpy") and stored_as(e.place) == name and name:
             same = e.value is not None and np.array_equal(np.asarray(e.value), np.asarray(value))
             return e if same or isinstance(value, np.ndarray) else None

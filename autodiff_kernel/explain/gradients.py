@@ -99,7 +99,7 @@ def none(x: Tensor, names: Names) -> Answer:
 
 def _after(e: Event, begun: Event | None) -> bool:
     """Whether e was logged after another event (which may have dropped out of the log)."""
-    for other in journal.LOG:
+    for other in list(journal.LOG):
         if other is begun:
             return True
         if other is e:
@@ -305,7 +305,7 @@ def _lone(x: Tensor, names: Names) -> Iterator[Answer]:
 
 def _root_was_cut_off(x: Tensor, names: Names) -> Iterator[Answer]:
     """x does not require grad, and a backward started at a lone leaf that was computed from it."""
-    for back in reversed(journal.LOG):
+    for back in reversed(list(journal.LOG)):
         if back.kind == "backward":
             for root in parents(back):
                 if lone_leaf(root) and way(root, x):
@@ -416,7 +416,7 @@ def _has_a_graph(x: Tensor, names: Names) -> Iterator[Answer]:
     if g is None or g.node is None:
         return
     name = called(x, names, "this tensor")
-    back = next((e for e in reversed(journal.LOG) if e.kind == "backward" and creates_graph(e)), None)
+    back = next((e for e in reversed(list(journal.LOG)) if e.kind == "backward" and creates_graph(e)), None)
     yield Answer(
         "grad keeps a graph",
         f"{name}.grad requires grad: the backward{in_line(back, ' of ')} recorded how it was computed (create_graph), so "

@@ -79,11 +79,20 @@ def expression(place: Place | None) -> str:
 
 def names_used(place: Place) -> set[str]:
     """The names that are read in the place's line."""
+    return _names_in(place, "LOAD_")
+
+
+def names_set(place: Place) -> set[str]:
+    """The names that are set in the place's line."""
+    return _names_in(place, "STORE_")
+
+
+def _names_in(place: Place, kind: str) -> set[str]:
     lines = list(place.code.co_positions())
     found: set[str] = set()
     for step in _instructions(place.code)[1]:
         where = lines[step.offset // 2][0] if step.offset // 2 < len(lines) else None
-        if step.opname.startswith("LOAD_") and "CONST" not in step.opname and where == place.line:
+        if step.opname.startswith(kind) and "CONST" not in step.opname and where == place.line:
             found |= set(step.argval) if isinstance(step.argval, tuple) else {str(step.argval)}
     return found
 

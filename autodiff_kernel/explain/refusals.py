@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_kernel.core.journal import Event
-from autodiff_kernel.core.sharing import View
+from autodiff_kernel.core.sharing import INFERENCE, View
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
@@ -265,6 +265,26 @@ def _out_name(case: Raised) -> str:
     return ""
 
 
+def inference_tensor(case: Raised) -> Answer | None:
+    """A tensor made in inference mode gets into a graph, or is changed outside of the mode."""
+    t = next((x for x in case.tensors if x.version is INFERENCE), None)
+    if t is None:
+        return None
+    name, e = case.name(t), made(t)
+    off = e.off if e is not None and e.off.__class__ is tuple else None
+    return Answer(
+        "inference tensor",
+        f"{name} was made in inference mode{in_line(off)}, where nobody counts writes: it can get into no graph, and outside "
+        "of the mode it cannot be changed.",
+        lines(
+            ("inference mode was switched on in", off), (f"{name} was made in", e), ("used in", case.place)
+        ),
+        f"{as_code(name)} = {as_code(name)}.clone()   # or torch.no_grad() in place of inference_mode()",
+        LESSONS["graph"],
+        about=(t,),
+    )
+
+
 def flag_of_result(case: Raised) -> Answer:
     """requires_grad = False for a result."""
     t = _fact_of(case, "tensor")
@@ -359,6 +379,7 @@ TOPICS: dict[str, Callable[[Raised], Answer | None]] = {
     "deepcopy of a result": deepcopy,
     "out with grad": out_with_grad,
     "flag of a result": flag_of_result,
+    "inference tensor": inference_tensor,
     "whole numbers asked": whole_numbers_asked,
     "one number of many": one_of_many,
     "truth of many": truth_of_many,

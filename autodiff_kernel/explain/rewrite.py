@@ -176,6 +176,9 @@ def _link(source: Source, words: tuple[str, ...]) -> tuple[ast.AST, ast.AST] | N
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in words:
             if not node.args:
                 return node, node.func.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and "item" in words:
+            if node.func.id in ("float", "int") and len(node.args) == 1:
+                return node, node.args[0]
         elif isinstance(node, ast.Attribute) and node.attr in words and node.attr == "data":
             return node, node.value
     return None

@@ -85,4 +85,6 @@ def nothing_at_hand(x: Any, names: Names) -> str:
         return f"None has no history. Ask about the tensor itself: why({example}), not why({example}.grad)."
     if isinstance(x, BaseException):
         return "This exception does not come from this package."
+    if isinstance(x, Tensor) and fact(x) is None:
+        return "How it was made is not recorded: it came from a file, or recording was off then (explain.watch() starts it)."
     return "Nothing unusual was recorded about it."

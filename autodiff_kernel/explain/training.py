@@ -45,7 +45,7 @@ def not_updated(x: Any, names: Names) -> Iterator[Answer]:
 
 
 def _later(e: Event, than: Event) -> bool:
-    for other in journal.LOG:
+    for other in list(journal.LOG):
         if other is than:
             return True
         if other is e:
@@ -325,7 +325,7 @@ def _all_well(named: list[tuple[str, Tensor]], frozen: list[str], wanted: list[A
 
 
 def _when(e: Event) -> int:
-    for i, other in enumerate(journal.LOG):
+    for i, other in enumerate(list(journal.LOG)):
         if other is e:
             return i
     return -1

@@ -139,10 +139,18 @@ def _by_kind(e: Event, number: int, what: str, where: str, value: Any, names: Na
             start = f"with torch.no_grad():\n    {factor}.normal_(0, 0.1)   # at the start, not all zeros"
         else:
             start = f"{factor} = 0.1 * torch.randn({list(other.shape) if other is not None else []})   # not all zeros"
-        return f"{where} multiplies {what} by {factor}, which is zero", start if factor.isidentifier() else ""
+        by = factor if factor == "0" else f"{factor}, which is zero"
+        return f"{where} multiplies {what} by {by}", start if factor.isidentifier() else ""
     if name in PARTS:
         return f"{where} takes other elements of {what} than those that a gradient came to", ""
     at = _value(value)
+    if name in ("softmax", "log_softmax") and (
+        value is None or np.all(np.abs(np.asarray(value, float)) < 50)
+    ):
+        return (
+            f"{where} shares out 1 whatever {what} is, and the same came to every share: their sum cannot change",
+            "# let the loss depend on single shares, not on their sum",
+        )
     if name in FAR_OUT and value is not None and np.all(np.abs(np.asarray(value, float)) > 8):
         return (
             f"{where} is flat where {what} is ({at}): its slope there is below what the dtype can hold",

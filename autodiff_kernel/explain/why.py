@@ -118,7 +118,8 @@ def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
 
 
 def _nothing(x: Any, namespace: Mapping[str, Any]) -> str:
-    if not modes.keeps() and x is not None and not isinstance(x, BaseException):
+    known = getattr(x, "fact", None) is not None or x is None or isinstance(x, BaseException)
+    if not modes.keeps() and not known:
         return "Nothing was recorded about it: recording is off. Call explain.watch() before the code that you ask about."
     return nothing_at_hand(x, namespace)
 
