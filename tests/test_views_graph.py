@@ -21,7 +21,7 @@ from autodiff_kernel.views.collapse import collapse
 from autodiff_kernel.views.dot import graph_dot
 from autodiff_kernel.views.graph import graph
 from autodiff_kernel.views.model import GraphEdge, GraphNode, GraphView
-from autodiff_kernel.views.partials import Operand, formula
+from autodiff_kernel.views.partials import Operand, Partials
 from autodiff_kernel.views.style import array_text, escape_xml, number, printable
 from autodiff_kernel.views.svg import graph_svg
 from autodiff_kernel.views.text import graph_text
@@ -566,5 +566,5 @@ def test_every_formula_of_the_table_can_be_filled_in():
     names = [Operand("x1"), Operand("x2"), Operand("x3")]
     for row in TABLE.values():
         for position, template in enumerate(row.partials):
-            text = formula(row, position, names, Operand("y"))
+            text = Partials(row, names, Operand("y")).formula(position)
             assert bool(text) == bool(template) and "{" not in text, f"{row.name}: {template}"

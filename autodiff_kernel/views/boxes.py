@@ -8,6 +8,7 @@ from .model import DATA, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView
 from .style import NOT_RECORDED, shape_text
 
 PLAIN, GRAD, MUTED = "plain", "grad", "muted"
+_TAGS = {LEAF: "leaf", DATA: "constant", SAVED: "kept"}
 
 
 class Row(NamedTuple):
@@ -42,8 +43,8 @@ def boxes(view: GraphView) -> list[Box]:
 
 def tag(node: GraphNode) -> str:
     """'leaf', 'constant', or the operation and its line."""
-    what = {LEAF: "leaf", DATA: "constant", SAVED: "kept"}.get(node.role, node.op)
-    return " · ".join(part for part in (what, node.line) if part)
+    what = _TAGS.get(node.role, node.op)
+    return f"{what} · {node.line}" if what and node.line else what or node.line
 
 
 def badge(node: GraphNode) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from autodiff_kernel.core import device as devices
 from autodiff_kernel.core import dtype as dtypes
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.op import NUMBERS
+from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
 
 from .model import DATA, LEAF, OP, OUTPUT, SAVED, GraphEdge, GraphNode, GraphView, head_count
 from .names import Names
-from .partials import Operand, formula, label
+from .partials import Operand, Partials
 from .saved import saved
 from .style import NOT_RECORDED, NOT_YET, array_text, number
 
@@ -199,8 +201,9 @@ class _Builder:
             return ""
         key = (place.code, place.instruction)
         if key not in self.lines:  # a loop's operations share their places
-            in_cell = place.in_cell or len(self.files) == 1
-            self.lines[key] = f"line {place.line}" if in_cell else f"{_base(place.filename)}:{place.line}"
+            line = _line_number(*key)
+            alone = len(self.files) == 1 or place.in_cell
+            self.lines[key] = f"line {line}" if alone else f"{_base(place.filename)}:{line}"
         return self.lines[key]
 
     # ------------------------------------------------------------------------------------------ nodes
@@ -276,19 +279,24 @@ class _Builder:
 
     def _operation(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> GraphNode:
         notes, op, made = kept(node), node.op, _shapes(node)
-        live = [self.names.tensor(node, k) for k in range(len(made))]
-        t = next((x for x in live if x is not None), None)
+        name, t = self.names.of_node(node), self.names.tensor(node)
+        if len(made) > 1:
+            names = [self.names.of_node(node, k) for k in range(len(made))]
+            name = ", ".join(dict.fromkeys(filter(None, names)))
+            live = [self.names.tensor(node, k) for k, held in enumerate(names) if held]
+            t = live[0] if live else None
         value = notes.value if notes is not None else None
         if isinstance(value, list) and any(v is None for v in value):
             value = None
         if value is None and t is not None and not op.outputs and t.raw.size <= _SUMMED:
             value = t.raw
-        outputs = [self.names.of_node(node, k) for k in range(len(made))]
         grad, state, terms = self._gradient(node, t)
+        facts = _facts(notes, t)
+        facts["shape"] = made[0]
         return GraphNode(
             len(self.nodes),
             OUTPUT if node in self.root_nodes else OP,
-            name=", ".join(dict.fromkeys(name for name in outputs if name)) or self.w.get(node, ""),
+            name=name or self.w.get(node, ""),
             op=called(node),
             symbol=_sign(op, inputs),
             backward_name=node.title,
@@ -299,7 +307,7 @@ class _Builder:
             line=self._line(node),
             scope=notes.names if notes is not None else (),
             mark="error" if node is self.wish.mark else "",
-            **(_facts(notes, t) | {"shape": made[0]}),
+            **facts,
         )
 
     def _keep(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> None:
@@ -360,48 +368,30 @@ class _Builder:
     # ------------------------------------------------------------------------------------------ edges
     def _connect(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> None:
         """The edges into one operation."""
-        labels = self.wish.sense == "backward" or (node in self.passed and self.wish.grads)
-        operands = [self._operand(x) for x in inputs] if labels else []
-        output = self._operand((node, 0, None)) if labels else Operand()
+        backward = self.wish.sense == "backward"
+        partials = None
+        if backward or (node in self.passed and self.wish.grads):
+            output = self._operand((node, 0, None))
+            p = getattr(node, "p", None)
+            partials = Partials(node.op.base, [self._operand(x) for x in inputs], output, p)
         swapped = node.op.base.name == "rsub"  # b − a: shown in this order
         for position, (key, number_of_output, _) in enumerate(inputs):
             if key is None:
                 continue
-            takes = isinstance(key, Node)
-            text = (
-                label(node.op.base, position, operands, output, getattr(node, "p", None))
-                if labels and takes
-                else ""
-            )
-            passed = (
-                self._contribution(node, position, key) if takes and self.wish.sense == "backward" else ""
-            )
-            if passed:
-                text = self._step(node, position, operands, output, passed) or text
-            self.edges.append(
-                GraphEdge(
-                    self.ids[key],
-                    self.ids[node],
-                    text,
-                    1 - position if swapped else position,
-                    number_of_output,
-                    passed,
-                )
-            )
+            text = passed = ""
+            if partials is not None and isinstance(key, Node):
+                text = partials.label(position)
+                passed = self._contribution(node, position, key) if backward else ""
+                text = (self._step(node, partials.formula(position), passed) if passed else "") or text
+            place = 1 - position if swapped else position
+            self.edges.append(GraphEdge(self.ids[key], self.ids[node], text, place, number_of_output, passed))
 
-    def _step(self, node: Node, position: int, operands: list[Operand], output: Operand, passed: str) -> str:
+    def _step(self, node: Node, words: str, passed: str) -> str:
         """The chain rule along one edge, in single numbers: '2 · x2 = 6'."""
         notes = kept(node)
-        words = formula(node.op.base, position, operands, output)
-        if (
-            not words
-            or notes is None
-            or notes.grad is None
-            or np.ndim(notes.grad)
-            or isinstance(notes.grad, list)
-        ):
+        if not words or notes is None or notes.grad is None or isinstance(notes.grad, list):
             return ""
-        if len(passed) > 18 or "\n" in passed:
+        if np.ndim(notes.grad) or len(passed) > 18 or "\n" in passed:
             return ""
         return f"{number(peek(notes.grad))} · {words} = {passed}".replace("-", "−")
 
@@ -477,6 +467,12 @@ def _facts(notes: Any, t: Tensor | None) -> dict[str, Any]:
     if t is not None:
         return {"shape": tuple(t.raw.shape), "dtype": _dtype(t.raw.dtype), "device": _device(t.device)}
     return {}
+
+
+@lru_cache(512)
+def _line_number(code: CodeType, instruction: int) -> int:
+    """Looked up in the table of a code object, which is long where the user's function is."""
+    return Place(code, instruction).line
 
 
 def _base(filename: str) -> str:

@@ -139,20 +139,20 @@ def _cell(node: GraphNode, box: Box) -> Cell:
     wide = text_width(sign, size) if sign else 0.0
     sign_width = 0.0 if not sign else 2 * RADIUS if wide <= 2 * RADIUS - 5 else wide + 16
     name, tag = shorten(box.name, NAME, ROOM, bold=True), shorten(box.tag, TAG, ROOM)
-    head = text_width(name, NAME, bold=True)
-    if name and tag and head + text_width(tag, TAG) + 14 > 190:  # too long for one line: the tag goes below
+    head, tail = text_width(name, NAME, True), text_width(tag, TAG)
+    if name and tag and head + tail + 14 > 190:  # too long for one line: the tag goes below
         box = box._replace(rows=(Row("from", tag), *box.rows))
-        tag = ""
-    width = head + (14 if name and tag else 0) + text_width(tag, TAG)
+        tag, tail = "", 0.0
+    width = head + (14 if name and tag else 0) + tail
     lines = 0
     for row in box.rows:
-        parts = row.text.split("\n")
-        lines += len(parts)
-        wide = (
-            max(text_width(part, MATRIX, mono=True) for part in parts)
-            if len(parts) > 1
-            else text_width(row.text, VALUE)
-        )
+        if "\n" in row.text:
+            parts = row.text.split("\n")
+            lines += len(parts)
+            wide = max(text_width(part, MATRIX, mono=True) for part in parts)
+        else:
+            lines += 1
+            wide = text_width(row.text, VALUE)
         width = max(width, text_width(row.label, LABEL) + 10 + wide)
     width = min(max(LEAST, width + 2 * PAD), MOST)
     height = TITLE + (ROW * lines + 7 if lines else 0)
@@ -168,7 +168,7 @@ def _even(cells: list[Cell], ranks: list[int], down: bool) -> list[Cell]:
         if cell.width <= 150:
             widest[rank] = max(widest.get(rank, 0), cell.width)
     return [
-        cell._replace(width=max(cell.width, widest.get(rank, 0)))
+        cell._replace(width=widest[rank]) if cell.width < widest.get(rank, 0) else cell
         for cell, rank in zip(cells, ranks, strict=True)
     ]
 
@@ -211,8 +211,9 @@ class _Drawing:
         self.labelled = any(edge.label for edge in view.edges)
         self.space = Space(self.down)
         self.boxes, self.signs = zip(*[self._areas(i) for i in range(len(cells))], strict=True)
-        for area in (*self.boxes, *self.signs) if self.labelled else ():
-            self.space.take(area)
+        if self.labelled:
+            for area in dict.fromkeys(self.boxes + self.signs):
+                self.space.take(area)
 
     def scene(self) -> Scene:
         for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
@@ -305,17 +306,14 @@ class _Drawing:
         y = top + TITLE + 14
         for row in box.rows:
             put(Text(inner, y, row.label, LABEL, style.GRADIENT if row.label_kind == GRAD else style.GREY))
-            lines = row.text.split("\n")
             colour = style.GRADIENT if row.kind == GRAD else style.GREY if row.kind == MUTED else style.INK
-            room = outer - inner - text_width(row.label, LABEL) - 9
-            for line in lines:
-                mono = len(lines) > 1
-                size = MATRIX if mono else VALUE
-                line = (
-                    shorten(line, size, room, mono=mono).replace(" ", "\N{NO-BREAK SPACE}")
-                    if mono
-                    else shorten(line, size, room)
-                )
+            mono = "\n" in row.text
+            size = MATRIX if mono else VALUE
+            for line in row.text.split("\n"):
+                if right - left >= MOST:  # a box that could not be as wide as its texts
+                    line = shorten(line, size, outer - inner - text_width(row.label, LABEL) - 9, mono=mono)
+                if mono:
+                    line = line.replace(" ", "\N{NO-BREAK SPACE}")
                 put(Text(outer, y, line, size, colour, "end", italic=row.kind == MUTED, mono=mono))
                 y += ROW
 
@@ -333,6 +331,8 @@ class _Drawing:
                 ks.sort(key=lambda k: (self.plan.routes[k][0][across], self.view.edges[k].position))
             for place, k in enumerate(ks):
                 waiting.append((self.view.edges[k], self._branch(k, target, place, len(ks))))
+        if self.labelled:
+            self.space.lines([curve for _, curve in waiting])
         for edge, curve in waiting:
             if edge.label:
                 self._label(_brief(edge.label), curve)
@@ -347,8 +347,6 @@ class _Drawing:
         # backward, only a line that starts at the box itself has its arrow there; a trunk has one of its own
         head = self.back and not idle and not (source in self.plan.trunks and start != self._port(k))
         curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back and not idle)
-        if self.labelled:
-            self.space.line(curve)
         self._draw(IDLE if idle else self.line, ("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
         if idle:
             return curve

@@ -76,7 +76,7 @@ def _advance(char: str, bold: bool, mono: bool) -> int:
 
 
 @lru_cache(8192)
-def text_width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> float:
+def text_width(text: str, size: float, bold: bool = False, mono: bool = False) -> float:
     """Room in pixels that `text` needs at font size `size`, 10 % included.
 
     A picture inside an `<img>` gets no web font and nobody can measure it, so boxes are sized by this table.
@@ -93,10 +93,10 @@ def shorten(text: str, size: float, room: float, *, bold: bool = False, mono: bo
     >>> shorten("a_rather_long_variable_name", 13, 80)
     'a_rather_…'
     """
-    if text_width(text, size, bold=bold, mono=mono) <= room:
+    if text_width(text, size, bold, mono) <= room:
         return text
     keep = len(text)
-    while keep > 1 and text_width(text[:keep] + "…", size, bold=bold, mono=mono) > room:
+    while keep > 1 and text_width(text[:keep] + "…", size, bold, mono) > room:
         keep -= 1
     return text[:keep] + "…"
 
@@ -125,7 +125,8 @@ def printable(text: object) -> str:
     >>> printable("a\\x1b[31mb")
     'a\N{REPLACEMENT CHARACTER}[31mb'
     """
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))
+    text = str(text)
+    return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def escape_xml(text: object) -> str:
@@ -175,7 +176,12 @@ def number(value: Any) -> str:
         if isinstance(value, (complex, np.complexfloating)):
             imag = number(value.imag)
             return f"{number(value.real)}{'' if imag[0] == '-' else '+'}{imag}j"
-    value = float(value)
+    return _written(float(value))
+
+
+@lru_cache(4096)
+def _written(value: float) -> str:
+    """A value turns up in several places of a picture: in its box, beside lines, among the terms of a sum."""
     if value.is_integer() and abs(value) < 1e8:
         return f"{value + 0.0:.0f}"  # + 0.0 makes -0.0 a plain 0
     return _tidy(f"{value:.4g}")
@@ -211,10 +217,10 @@ def array_text(value: Any, *, room: int = 26, rows: int = 4) -> str:
     >>> array_text(np.arange(100.0).reshape(10, 10))
     'min 0, max 99'
     """
-    if isinstance(value, np.generic):
+    if not isinstance(value, np.ndarray):
         return number(value)
-    if not isinstance(value, np.ndarray) or not value.ndim:
-        return number(value[()] if isinstance(value, np.ndarray) else value)
+    if not value.ndim:
+        return number(value[()])
     if not value.size:
         return "[]" if value.ndim == 1 else "no elements"
     if value.ndim == 1:

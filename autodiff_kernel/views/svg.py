@@ -32,23 +32,30 @@ def scene_svg(scene: Scene, *, title: str, description: str) -> str:
     return "\n".join(parts)
 
 
+@lru_cache(8192)
+def _number(value: float) -> str:
+    """A coordinate of a box or a text. There are few different ones: boxes stand in rows and columns."""
+    return f"{value + 0.0:g}"  # + 0.0 makes -0.0 a plain 0, which it equals in the cache
+
+
 def _path(path: Path) -> str:
     data = "".join([_FORMS[letter] % numbers for letter, numbers in path.commands])
     return f"<path d='{data}'{_look(path.fill, path.stroke, path.width, path.dash)}/>"
 
 
 def _rect(r: Rect) -> str:
-    place = f"x='{r.x:g}' y='{r.y:g}' width='{r.w:g}' height='{r.h:g}' rx='{r.r:g}'"
-    return f"<rect {place}{_look(r.fill, r.stroke, r.width, r.dash)}/>"
+    x, y, w, h, corner = map(_number, r[:5])
+    return f"<rect x='{x}' y='{y}' width='{w}' height='{h}' rx='{corner}'{_look(*r[5:])}/>"
 
 
 def _circle(c: Circle) -> str:
-    return f"<circle cx='{c.x:g}' cy='{c.y:g}' r='{c.r:g}'{_look(c.fill, c.stroke, c.width, '')}/>"
+    x, y, r = map(_number, c[:3])
+    return f"<circle cx='{x}' cy='{y}' r='{r}'{_look(*c[3:], '')}/>"
 
 
 def _text(t: Text) -> str:
-    font = _font(t.size, t.fill, t.anchor, t.bold, t.italic, t.mono, t.halo)
-    return f"<text x='{t.x:g}' y='{t.y:g}'{font}>{escape_xml(t.text)}</text>"
+    x, y, text, *font = t
+    return f"<text x='{_number(x)}' y='{_number(y)}'{_font(*font)}>{escape_xml(text)}</text>"
 
 
 @lru_cache(1024)

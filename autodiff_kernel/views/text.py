@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from .boxes import badge, gradient_label, tag
 from .model import DATA, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView, Summary, counted
@@ -84,7 +85,7 @@ def expression(view: GraphView, i: int, inputs: Sequence[int]) -> str:
     sign = node.symbol
     if node.role == GROUP or not sign:
         return f"{node.op} of {', '.join(dict.fromkeys(names))}"
-    word = any(char.isalpha() and char not in "xΣΠᵀ" for char in sign) or sign[0] == "→"
+    word = _is_word(sign)
     if len(names) == 2 and not word:
         return f"{names[0]} {sign} {names[1]}"
     if len(names) == 1 and sign in _SUFFIX:
@@ -99,6 +100,12 @@ def expression(view: GraphView, i: int, inputs: Sequence[int]) -> str:
         if " " in sign:  # with a number: '1 −' or '× 2'
             return f"{names[0]} {sign}" if not sign[0].isalnum() and sign[0] != "-" else f"{sign} {names[0]}"
     return f"{node.op}({', '.join(names)})"
+
+
+@lru_cache(256)
+def _is_word(sign: str) -> bool:
+    """Is an operation's sign a name ('tanh'), not something to write between or before values?"""
+    return sign[0] == "→" or any(char.isalpha() and char not in "xΣΠᵀ" for char in sign)
 
 
 def rails(view: GraphView, inputs: list[list[int]], order: Sequence[int]) -> list[str]:
@@ -178,7 +185,7 @@ def _line(text: str) -> str:
 
 def width(text: str) -> int:
     """Columns that a text takes in a terminal."""
-    if not _UNEVEN.search(text):
+    if text.isascii() or not _UNEVEN.search(text):
         return len(text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
@@ -190,8 +197,11 @@ def _table(rows: list[list[str]]) -> list[str]:
     """Columns under each other; a column with nothing in it is left out, and so is the head of the last one."""
     filled = [k for k in range(len(rows[0])) if any(row[k] for row in rows[1:])]
     cells = [[printable(row[k]) for k in filled] for row in rows]
-    widths = [max(width(row[k]) for row in cells) for k in range(len(filled))]
+    taken = [[width(text) for text in row] for row in cells]
+    widths = [max(column) for column in zip(*taken, strict=True)]
     return [
-        "   ".join(text + " " * (room - width(text)) for text, room in zip(row, widths, strict=True)).rstrip()
-        for row in cells
+        "   ".join(
+            [text + " " * (room - wide) for text, wide, room in zip(row, wides, widths, strict=True)]
+        ).rstrip()
+        for row, wides in zip(cells, taken, strict=True)
     ]

@@ -19,7 +19,7 @@ from autodiff_kernel.core.graph import Node, edges_of
 from autodiff_kernel.core.tensor import Tensor
 
 from .formulas import written
-from .partials import Operand, formula
+from .partials import Operand, Partials
 from .result import Result
 from .style import array_text
 from .trace_table import html, text
@@ -296,7 +296,8 @@ def _adjoint(n: Node, names: Any, values: Any, y: Tensor) -> tuple[str, str]:
     total: Any = 0
     for source, position, contribution in sorted(received, key=lambda r: r[0].seq):
         operands = _operands(source, names, values)
-        partial = formula(source.op, position, operands, Operand(names[source], values[source])) or "∂"
+        output = Operand(names[source], values[source])
+        partial = Partials(source.op, operands, output).formula(position) or "∂"
         partial = f"({partial})" if " " in partial or partial.startswith("−") else partial
         terms.append(f"w̄{names[source][1:]}·{partial}")
         numbers.append(contribution)

@@ -21,10 +21,15 @@ def twenty(torch: Any) -> Any:
     return y
 
 
-def contestants(walked: bool) -> Sequence[Contestant]:
-    """The graph is made once, with recording on; each step draws it anew."""
+def contestants(walked: bool, known: bool) -> Sequence[Contestant]:
+    """The graph is made once, with recording on; each step draws it anew.
+
+    known: the order of the boxes may be remembered from the last drawing, as when a cell is run again; else each
+    drawing is like a graph's first one.
+    """
     from autodiff_kernel import views
     from autodiff_kernel.core.modes import recording
+    from autodiff_kernel.views.order import ordered
 
     torch = ours()
     with recording(True):
@@ -33,6 +38,8 @@ def contestants(walked: bool) -> Sequence[Contestant]:
             y.backward()
 
     def step() -> Any:
+        if not known:
+            ordered.cache_clear()
         return views.graph(y)._repr_mimebundle_()
 
     assert step(), "an empty bundle"
@@ -40,11 +47,15 @@ def contestants(walked: bool) -> Sequence[Contestant]:
 
 
 def cases() -> Iterator[Case]:
-    """Before and after backward."""
-    for name, when in (("graph_view", "before"), ("graph_view/walked", "after")):
+    """Before and after backward, and after it as a graph that was not drawn before."""
+    for name, when, walked, known in (
+        ("graph_view", "before backward", False, True),
+        ("graph_view/walked", "after backward", True, True),
+        ("graph_view/first", "after backward, its first drawing", True, False),
+    ):
         yield Case(
             name,
-            f"views.graph of 20 nodes with its whole bundle, {when} backward",
-            partial(contestants, when == "after"),
+            f"views.graph of 20 nodes with its whole bundle, {when}",
+            partial(contestants, walked, known),
             goals=[Goal("time", 0.010, clock=clock) for clock in ("cpu", "wall")],
         )
