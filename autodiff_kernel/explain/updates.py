@@ -21,9 +21,9 @@ def shares(a: Tensor, b: Tensor) -> bool:
 def touches(e: Event, x: Tensor) -> bool:
     """Did this write change x's memory: x itself, a view of it, or what .data and detach() gave of it?"""
     t = e.tensor()
-    if t is x or t is not None and shares(t, x):
-        return True
-    step = e
+    if t is not None:
+        return shares(t, x)
+    step = e  # what was written to is gone: go back to whose memory it was
     for _ in range(20):
         before = parents(step)
         if not before:

@@ -106,7 +106,7 @@ def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
     >>> answer = explain.why(h)
     >>> explain.watch(False)
     >>> answer.topic, answer.fix
-    ('detach', 'h = w * 2')
+    ('detach', 'h = w * 2   # if gradients should flow through it')
     """
     namespace = names_of_caller() if namespace is None else namespace
     if x is NEWEST:
