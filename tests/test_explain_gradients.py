@@ -747,6 +747,14 @@ for t in range(3):
     h = h.detach()
     W.data -= 0.1 * W.grad
 """,
+    "gradients that are only read": """w = torch.tensor([1.0], requires_grad=True)
+norms = []
+for k in range(3):
+    w.grad = None
+    (w * k).sum().backward()
+    norms.append(w.grad.item())
+w.grad = None
+""",
     "rows of a table": """table = torch.ones(4, 3, requires_grad=True)
 rows = table[torch.tensor([1, 3])]
 rows.sum().backward()

@@ -15,7 +15,7 @@ from .gradients import gradient
 from .history import name_of
 from .names import Names, at, called, given_name, in_line, listed
 from .paths import last, parents
-from .updates import changed, is_gradient_of, uses_of_gradient, writes_to
+from .updates import changed, is_gradient_of, uses_of_gradient, was_read, writes_to
 from .words import names_of_caller
 
 TRAINING = LESSONS["training"]
@@ -40,7 +40,7 @@ def not_updated(x: Any, names: Names) -> Iterator[Answer]:
         yield _elsewhere(x, wrong, names)
         return
     cleared = last("cleared", x) or _zeroed(x)
-    if cleared is not None and not uses:
+    if cleared is not None and not uses and not was_read(x):
         yield _cleared_unused(x, came[-1], cleared, names)
 
 

@@ -79,3 +79,8 @@ def uses_of_gradient(x: Tensor) -> list[Event]:
             if e.result is not None and (t is None or t is not x and t is not x._grad_or_none()):
                 derived.add(id(e.result))
     return found
+
+
+def was_read(x: Tensor) -> bool:
+    """Did somebody take values out of x's gradient (item, tolist, numpy, detach)?"""
+    return any(e.kind == "left" and any(is_gradient_of(z, x) for z in parents(e)) for e in list(journal.LOG))
