@@ -287,6 +287,55 @@ def test_writing_samples_into_a_constant():
         vmap(g)(torch.stack([x, x]))
 
 
+@pytest.mark.parametrize(
+    "mode",
+    [
+        torch.inference_mode,
+        torch.no_grad,
+        torch.autograd.detect_anomaly,
+        lambda: torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+    ],
+    ids=["inference", "no_grad", "anomaly", "saved tensors' hooks"],
+)
+def test_transforms_work_in_every_mode(mode):
+    def g(x):
+        return x**2 * x.sum()
+
+    def transforms():
+        return [
+            vmap(grad(lambda x: g(x).sum()))(X),
+            jvp(g, (X[0],), (X[1],))[1],
+            jacfwd(g)(X[0]),
+            jacrev(g)(X[0]),
+            func.hessian(lambda x: g(x).sum())(X[0]),
+        ]
+
+    want = [y.tolist() for y in transforms()]
+    with mode(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [y.tolist() for y in transforms()] == want
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_anomaly_mode_finds_the_nan_of_a_sample():
+    def g(x):
+        return x.sqrt() * 0 + x
+
+    x = torch.tensor([[1.0, 0.0], [2.0, 3.0]])
+    with torch.autograd.detect_anomaly():
+        for derived in (lambda: vmap(grad(lambda x: g(x).sum()))(x), lambda: jacrev(g)(x[0])):
+            with pytest.raises(
+                RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"
+            ):
+                derived()
+
+
+def test_jacobians_of_nothing():
+    for derive in (jacrev, jacfwd):
+        assert derive(lambda x: x * 2)(torch.zeros(0)).shape == (0, 0)
+        assert derive(lambda x: x[:0])(torch.ones(3)).shape == (0, 3)
+
+
 def test_rows_are_batched_by_a_word():
     assert (
         TABLE["mul"].batch == "elementwise"

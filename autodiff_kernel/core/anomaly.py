@@ -14,6 +14,7 @@ from .errors import explain
 from .graph import Node
 from .once import warn
 from .saved import called, check_writes
+from .wrappers import grounds
 
 on = [False]
 check_nan = [True]
@@ -81,13 +82,16 @@ def point_out(error: Exception, n: Node) -> None:
 def look_for_nan(n: Node, g: Any, xs: Any) -> None:
     """Raise if a gradient that n's rules gave has a nan in it."""
     for i, x in enumerate(xs):
-        raw = raw_of(x)
-        if raw is not None and raw.dtype.kind in "fc" and raw.size and bool((raw != raw).any()):
-            raise nan_found(n, g, raw, i)
+        for raw in raws_of(x):
+            if raw.dtype.kind in "fc" and raw.size and bool((raw != raw).any()):
+                raise nan_found(n, g, raw, i)
 
 
-def raw_of(x: Any) -> Any:
-    return getattr(x, "raw", x)
+def raws_of(x: Any) -> list[Any]:
+    """The arrays of a gradient: none if there is no gradient, and all that are in it if it is a wrapper."""
+    if getattr(x, "is_dual", False):
+        return [t.raw for t in grounds(x)]
+    return [] if x is None else [getattr(x, "raw", x)]
 
 
 def nan_found(n: Node, g: Any, raw: Any, i: int) -> RuntimeError:
@@ -101,7 +105,7 @@ def nan_found(n: Node, g: Any, raw: Any, i: int) -> RuntimeError:
     return explain(
         RuntimeError,
         f"Function '{n.title}' returned nan values in its {number}th output.",
-        f"The gradient that {called(op)} gives its input {number} is nan{where}. {made}",
+        f"The gradient that {called(op)} gives its input {number} is nan{where}. {made}".rstrip(),
         cure,
         ((f"{called(op)} was computed in", place),),
         node=n,
@@ -110,9 +114,9 @@ def nan_found(n: Node, g: Any, raw: Any, i: int) -> RuntimeError:
 
 def cause(n: Node, g: Any, raw: Any, i: int, at: Any) -> tuple[str, str]:
     """What the nan was made of, and what to do about that."""
-    came = raw_of(g) if not isinstance(g, (list, tuple)) else None
-    if came is None:
+    if g is None or isinstance(g, (list, tuple)) or getattr(g, "is_dual", False):
         return "", ""
+    came = raws_of(g)[0]
     if bool((came != came).any()):
         return (
             "It came in: the gradient of the result had a nan already.",

@@ -15,14 +15,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import device as devices
-from . import dual
+from . import dual, modes
 from .collect import collect
 from .dual import Dual, level_of, split
 from .graph import Node, as_edge, edges_of
 from .levels import Vmap, is_vmap
 from .op import TABLE
+from .sharing import INFERENCE
 from .tensor import Tensor, wrap
 from .wrappers import Batched, batched, everywhere, grounds, rebatch, samples, unbatch
+
+
+class recording:
+    """`with recording():` is where the function of a reverse pass runs: with gradients on, and inference mode off."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before = modes.is_inferring(), modes.is_grad_enabled()
+        modes.put_inference(False)
+        modes.put_grad(True)
+
+    def __exit__(self, *_: Any) -> None:
+        inferring, grad = self.before
+        modes.put_inference(inferring)
+        modes.put_grad(grad)
 
 
 # ------------------------------------------------------------------------------------------------ inputs
@@ -41,7 +58,8 @@ def _lift(x: Any) -> Any:
     if x.__class__ is Dual:
         return dual.make(_lift(x.primal), x.tangent, x.level)
     if x.node is None:
-        return x.detach().requires_grad_()
+        fresh = wrap(x.raw) if x.version is INFERENCE else x.detach()
+        return fresh.requires_grad_()
     return TABLE["getitem"](x, p=())  # a result of the identity
 
 

@@ -74,7 +74,7 @@ class Tensor:
     """
 
     __slots__ = ("raw", "node", "version", "family", "_grad", "fact", "__weakref__", "__dict__")
-    is_dual = False
+    is_dual = False  # True of the wrappers: dual numbers and batched tensors
     __array_priority__ = 1000  # numpy operators leave the work to ours
     __hash__ = object.__hash__
 

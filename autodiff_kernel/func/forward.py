@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core import dual, modes
 from ..core.errors import explain
-from ..core.pull import is_tracked, lift, pull, zeros_like
+from ..core.pull import is_tracked, lift, pull, recording, zeros_like
 from ..core.pytree import LEAF, flatten, tree_map, unflatten
 from ..core.tensor import Tensor
 from .reverse import bare, check_outputs, chosen, on_lifted, replaced, with_aux
@@ -54,7 +54,7 @@ def jvp_of(
         check_pair(p, t)
     if not flat:
         check_tensors(flat, "primals")
-    with dual.level(of_function=True) as k:
+    with dual.still(False), dual.level(of_function=True) as k:
         duals = unflatten(spec, [dual.make(p, t, k) for p, t in zip(flat, moving)])
         out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
         aux = None
@@ -123,7 +123,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     flat, spec = flatten(primals)
     check_tensors(flat, "primals")
     outside = modes.is_grad_enabled()
-    with modes.enable_grad():
+    with recording():
         lifted, out = on_lifted(lambda fresh: func(*fresh), flat, spec)
         ys, out_spec = flatten(out)
         check_outputs(ys, "linearize(f, *primals)")
@@ -146,6 +146,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
                         f"{getattr(p, what)} of the corresponding primal."
                     )
         record = modes.is_grad_enabled() and (history or is_tracked(moving))
-        return unflatten(out_spec, pull(rows, seeds, moving, record))
+        with recording():
+            return unflatten(out_spec, pull(rows, seeds, moving, record))
 
     return output, push

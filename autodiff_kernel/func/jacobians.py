@@ -34,7 +34,7 @@ def bases(xs: list[Any], chunk: int | None) -> Iterator[list[Any]]:
     sizes = [size(x) for x in xs]
     total = sum(sizes)
     step = total if chunk is None else min(chunk, total)
-    for first in range(0, total, step or 1):
+    for first in range(0, max(total, 1), step or 1):
         count, start, out = min(step, total - first), 0, []
         for x, n in zip(xs, sizes):
             unit = devices.eye(count, n, first - start, dtype=x.raw.dtype, like=of_all(x.raw))
@@ -106,9 +106,7 @@ def jacrev(
         ys, out_spec = flatten(out)
         refuse_complex("jacrev", ys, "outputs")
         xs, spec = flatten(chosen(args, argnums))
-        columns = rows_of(pull, ys, out_spec, chunk_size, "error") if any(map(size, ys)) else [
-            TABLE["expand"](x, p=(0, *x.raw.shape)) for x in xs
-        ]  # fmt: skip
+        columns = rows_of(pull, ys, out_spec, chunk_size, "error")
         blocks = [
             [
                 TABLE["reshape"](part, p=(*y.raw.shape, *x.raw.shape))
