@@ -22,7 +22,7 @@ from . import rewrite
 from .answer import LESSONS, Answer, lines
 from .history import fact, nodes
 from .related import direct_uses
-from .words import Names, atom, expression, label, name_of_tensor, names_of_caller, shape, size, times
+from .words import Names, atom, label, name_of_tensor, names_of_caller, shape, size, times
 
 LESSON = LESSONS["training"]
 MOST = 100_000  # nodes of a graph that are counted
@@ -313,6 +313,3 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
         yield from ((f"{name}[{k!r}]", t) for k, t in list(value.items())[:1000] if isinstance(t, Tensor))
     elif callable(getattr(value, "named_parameters", None)) and not isinstance(value, type):
         yield from ((f"{name}.{k}", t) for k, t in value.named_parameters() if isinstance(t, Tensor))
-
-
-__all__ = ["Holding", "Kept", "Memory", "expression", "growing", "kept_by", "memory"]

@@ -16,12 +16,12 @@ from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
 
 from .answer import LESSONS, Answer, lines
-from .causes import Spot, cause, computed
+from .causes import Spot, cause
 from .divergence import runaway, smaller_step, told
 from .history import fact
 from .related import Whole, descendants
 from .slopes import Bend, backward_cause
-from .values import Array, Backwards, Values, finite, where, worst
+from .values import Array, Backwards, Values, where, worst
 from .words import Names, expression, label, name_of_tensor, number, operation, owner_of
 
 
@@ -33,10 +33,6 @@ class Trail:
     carried: list[Event]
     unknown: Event | None = None  # where the values end that were kept
     given: bool = False  # it was put there as a constant, or came with the data
-
-    @property
-    def first(self) -> Event:
-        return self.made[0] if self.made else self.carried[0]
 
 
 def nonfinite(x: Any, names: Names) -> Iterator[Answer]:
@@ -81,11 +77,8 @@ def _of_value(t: Tensor, values: Values, names: Names) -> Iterator[Answer]:
                 answer.fix, answer.lesson, answer.trail, (t,),
             )  # fmt: skip
         return
-    if trail.given:
-        if kind == "nan" or trail.made:
-            yield from _told(t, e, trail, values, names, kind)
-        return
-    yield from _told(t, e, trail, values, names, kind)
+    if kind == "nan" or trail.made or not trail.given:  # an inf that was put there is meant
+        yield from _told(t, e, trail, values, names, kind)
 
 
 def follow(e: Event, values: Values) -> Trail:
@@ -357,6 +350,3 @@ def climb(e: Event, kind: str, backs: Backwards, walk: Any = None) -> tuple[list
             kind = above
         steps = backs.onto(step)
     return made[::-1], last
-
-
-__all__ = ["Trail", "climb", "computed", "finite", "follow", "nonfinite"]

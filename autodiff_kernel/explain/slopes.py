@@ -9,7 +9,7 @@ from autodiff_kernel.core.graph import Passed
 from autodiff_kernel.core.journal import Event
 
 from .causes import Cause
-from .values import Array, Backwards, Values, at, rule, where, worst
+from .values import Backwards, Values, at, rule, where, worst
 from .words import Names, atom, expression, label, number, operation
 
 _PICKS = (
@@ -170,6 +170,3 @@ def _squares(e: Any) -> Event | None:
     if row == "mul" and inner.inputs[0] is inner.inputs[1]:
         return inner.inputs[0]  # type: ignore[no-any-return]
     return None
-
-
-__all__ = ["Array", "Bend", "backward_cause"]

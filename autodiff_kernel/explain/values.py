@@ -157,10 +157,6 @@ def same(a: Event | None, b: Event | None) -> bool:
     return a is b or a.result is b.result and a.result is not None
 
 
-def finite(x: Array) -> bool:
-    return x.dtype.kind not in "fc" or bool(np.isfinite(x).all())
-
-
 def worst(x: Array | None) -> str:
     """'nan', 'inf' or '' : the worst that is among the elements."""
     if x is None or x.dtype.kind not in "fc":
