@@ -321,6 +321,16 @@ def test_zero_gradients(name):
     assert line_numbers(a)[-1] == 4
 
 
+def test_a_gradient_that_is_zero_because_of_a_write_is_not_blamed_on_the_slope():
+    ns = cell("""w = torch.tensor([1.0, 2.0], requires_grad=True)
+y = w.sigmoid()
+y.data.fill_(1.0)
+y.sum().backward()
+""")
+    assert ns["w"].grad.tolist() == [0, 0] and ns.why("w").topic == "saved value changed unseen"
+    assert "had saved was changed" in ns.answer("w", "grad is zero").finding
+
+
 def test_a_wide_layer_of_dead_neurons():
     ns = cell("""W = torch.full((20, 30), -0.5, requires_grad=True)
 x = torch.ones(8, 20)
@@ -514,6 +524,8 @@ r = (p * q + count).sum()
     )
     assert a.fix.startswith("p = torch.tensor([1.0, 2.0], requires_grad=True)")
     assert "whole numbers" in ns.answer("count", "not asked").finding
+    ns = cell("s = torch.zeros(1)\nfor _ in range(3):\n    s += 1\n")
+    assert line_numbers(ns.answer("s", "not asked")) == [1]
 
 
 def test_an_own_function_without_derivative():

@@ -13,12 +13,13 @@ from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
-from .answer import Answer, Line, lines
+from .answer import LESSONS, Answer, Line, lines
 from .history import before, fact
 from .names import (
     Names,
     as_code,
     at,
+    born,
     called,
     expression,
     in_line,
@@ -74,12 +75,9 @@ class Reason:
     def answer(self, finding: str, **more: Any) -> Answer:
         """The Answer whose finding is a sentence's beginning, and this."""
         return Answer(
-            self.topic, f"{finding}: {self.clause}.", self.lines, self.fix, LESSON[self.lesson],
+            self.topic, f"{finding}: {self.clause}.", self.lines, self.fix, LESSONS[self.lesson],
             trail=self.trail, certain=self.certain, **more,
         )  # fmt: skip
-
-
-LESSON = {"gradients": "05_reverse_by_hand", "graph": "07_the_graph", "higher order": "16_higher_order"}
 
 
 def torch_module() -> Any:
@@ -378,8 +376,8 @@ def nobody_asked(e: Event, names: Names) -> Reason:
             "not recorded so far back",
             f"nothing in its last {journal.DEEPEST} operations does, and what was before them is not recorded",
         )
-    made = whose(e)
-    if len(first) == 1 and first[0] is made or made.kind == "made":
+    made = born(e) or whose(e)
+    if len(first) == 1 and first[0] is made or made.kind == "made" and made is whose(e):
         return _plain_data(made, names)
     words = [called(x, names, "data") for x in first]
     told = [

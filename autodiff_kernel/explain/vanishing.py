@@ -9,11 +9,13 @@ import numpy as np
 
 from autodiff_kernel.core.graph import PASSED, Passed
 from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
 from .answer import Line, lines
 from .names import Names, called, expression, in_line, operation, whose
+from .values import Values, rule
 
 # What hands on a gradient only where its input lies within bounds.
 GATES = {"relu", "relu6", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "hardsigmoid", "hardshrink",
@@ -43,12 +45,14 @@ class Lost(NamedTuple):
     """Where a gradient became zero.
 
     event: the operation; None if nothing came at all (the gradient given to backward was zero).  number: which of its
-    inputs was given nothing.  cancelled: several contributions that are not zero add up to it.
+    inputs was given nothing.  cancelled: several contributions that are not zero add up to it.  came: what came to the
+    event's result, if it is known.
     """
 
     event: Event | None
     number: int = 0
     cancelled: tuple[Event, ...] = ()
+    came: Any = None
 
 
 def is_zero(x: Any) -> bool:
@@ -75,7 +79,7 @@ def lost(x: Tensor) -> Lost | None:
             return Lost(here[0].event, 0, tuple(r.event for r in here)) if len(here) > 1 else None
         for r in here:
             if not r.zeros[0]:
-                return Lost(r.event, r.number)
+                return Lost(r.event, r.number, came=r.cotangent)
         beyond = [s for r in here for s in to.get(id(r.event), ())]
         if not beyond:
             return Lost(None)
@@ -95,11 +99,31 @@ def told(found: Lost, names: Names) -> tuple[str, tuple[Line, ...], str]:
     shown = expression(e.place)
     where = f"`{shown}`{in_line(e)}" if shown else f"{operation(e)}{in_line(e)}"
     value = getattr(x, "value", None)
+    if _would_give_more(found):
+        return (
+            f"{where} gave nothing on, though at the values that it was computed from its slope is not zero: what it had "
+            "saved was changed before backward",
+            lines(("the gradient became zero in", e)),
+            "",
+        )
     clause, fix = _by_kind(e, found.number, what, where, value, names)
     marks = lines(
         (f"{what} was made in", x) if x.__class__ is Event and x.kind == "operation" else ("", None)
     )
     return clause, marks + lines(("the gradient became zero in", e)), fix
+
+
+def _would_give_more(found: Lost) -> bool:
+    """Does the rule, with the recorded values, give something else than zero?"""
+    e = found.event
+    if e is None or found.came is None or isinstance(found.came, (list, tuple)) or not isinstance(e.op, Op):
+        return False
+    known = Values()
+    xs, y = known.inputs(e), known.of(e)
+    if xs is None or y is None:
+        return False
+    given = rule(e, found.number, np.asarray(found.came), xs, y)
+    return given is not None and bool(np.any(given))
 
 
 def _cancelled(found: Lost, names: Names) -> tuple[str, tuple[Line, ...], str]:
