@@ -1,6 +1,6 @@
 """`why(x)`: ask every diagnosis that knows something about x, and give the answer that matters most."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autodiff_kernel.core import modes
@@ -74,13 +74,16 @@ DIAGNOSES: list[Diagnosis] = [
 
 def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
     """Everything that is known about x, the most important first; see `why`."""
-    namespace = names_of_caller() if namespace is None else namespace
+    return answers_to([x], names_of_caller() if namespace is None else namespace)
+
+
+def answers_to(things: Sequence[Any], namespace: Mapping[str, Any]) -> list[Answer]:
+    """Everything that is known about any of several things, the most important first; each answer once."""
     found: list[Answer] = []
     with modes.recording(False):
         for diagnosis in DIAGNOSES:
-            for a in diagnosis(x, namespace):
-                if a not in found:
-                    found.append(a)
+            for x in things:
+                found += [a for a in diagnosis(x, namespace) if a not in found]
     return found
 
 

@@ -82,6 +82,8 @@ def name_of_tensor(t: Tensor, names: Names) -> str:
 
 def owner_of(g: Tensor, names: Names) -> Tensor | None:
     """The tensor among the user's whose `.grad` g is."""
+    if g is None:
+        return None
     fact = getattr(g, "fact", None)
     if fact is not None and fact.op in ("grad", "autograd.grad") and fact.inputs:
         t = fact.inputs[0].tensor()

@@ -6,13 +6,21 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     graph(y)       the graph that made a tensor, with values and gradients
     trace(f, 2.)   a function's evaluation trace: values, tangents, adjoints
     place(x)       where tensors live, and what was copied
+    why(x)         why it is as it is: the cause, the line, the cure, and the graph with the break marked
+    nan(x)         where the first nan or inf came from, step by step
+    memory(names)  which tensors, gradients and graphs hold how much memory
+    dialect()      which dialect is spoken, and what was otherwise in 2017
     error(e)       what an error of ours is about, and what to write instead
 """
 
+from .dialect import dialect as dialect
 from .error import error as error
 from .graph import graph as graph
+from .memory import memory as memory
+from .nan import nan as nan
 from .placement import place as place
 from .result import Result as Result
 from .trace import trace as trace
+from .why import why as why
 
-__all__ = ["Result", "error", "graph", "place", "trace"]
+__all__ = ["Result", "dialect", "error", "graph", "memory", "nan", "place", "trace", "why"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .model import DATA, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView
+from .model import DATA, FREE, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView
 from .style import NOT_RECORDED, shape_text
 
 PLAIN, GRAD, MUTED = "plain", "grad", "muted"
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 class Box(NamedTuple):
     """name: the heading, '' for a value without one. tag: where it comes from ('mul · line 2'). rows: the rest.
 
-    badge: what stands on the box's upper edge: 'error here', how often a group repeats ('×12'), or ''.
+    badge: what stands on the box's upper edge: 'error here' or another mark, how often a group repeats ('×12'), or ''.
     """
 
     name: str
@@ -48,8 +48,10 @@ def tag(node: GraphNode) -> str:
 
 
 def badge(node: GraphNode) -> str:
-    """'error here', '×12', or ''."""
-    return "error here" if node.mark == "error" else f"×{node.count}" if node.count > 1 else ""
+    """'error here' or what else the mark says, '×12', or ''."""
+    if node.mark:
+        return "error here" if node.mark == "error" else node.mark
+    return f"×{node.count}" if node.count > 1 else ""
 
 
 def gradient_label(node: GraphNode, view: GraphView) -> str:
@@ -80,11 +82,7 @@ def _rows(node: GraphNode, view: GraphView, mixed: bool) -> list[Row]:
 
 
 def emphasis(node: GraphNode) -> str:
-    """Which of the looks a box has: 'error', 'leaf', 'output', 'data', 'saved', 'group' or 'op'."""
-    return (
-        "error"
-        if node.mark == "error"
-        else node.role
-        if node.role in (LEAF, OUTPUT, DATA, SAVED, GROUP)
-        else "op"
-    )
+    """Which of the looks a box has: 'error', 'leaf', 'output', 'data', 'saved', 'group', 'free' or 'op'."""
+    if node.mark:
+        return "error"
+    return node.role if node.role in (LEAF, OUTPUT, DATA, SAVED, GROUP, FREE) else "op"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -25,7 +26,7 @@ from .style import NOT_RECORDED, NOT_YET, array_text, number
 
 _BACKWARD, _CAPITAL = re.compile(r"Backward\d*$"), re.compile(r"(?<=[a-z0-9])([A-Z])")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_SUMMED = 10_000_000  # elements of a live tensor that a summary still reads
+SUMMED = 10_000_000  # elements of a live tensor that a summary still reads
 NOT_KEPT = "passed, not kept"
 
 
@@ -142,11 +143,6 @@ class _Builder:
 
     def _finish(self) -> GraphView:
         nodes = tuple(self.nodes)
-        types = {(n.dtype, n.device) for n in nodes if n.dtype}
-        caption = [" · ".join(types.pop())] if len(types) == 1 else []
-        if len(self.files) == 1:
-            caption.append(_base(next(iter(self.files))))
-        caption.append(head_count(nodes))
         outputs = [n.title for n in nodes if n.role == OUTPUT] or [nodes[-1].title]
         notes = []
         if self.wish.saved and any(node.op is not None and node.op.is_spent for node in self.all):
@@ -162,7 +158,7 @@ class _Builder:
             direction=self.wish.direction,
             title=self.wish.title or "Graph of " + ", ".join(outputs),
             wrt=self.wrt,
-            caption=" · ".join(caption),
+            caption=head_of(nodes, self.files),
             notes=tuple(notes),
             alt=_alt(nodes),
         )
@@ -203,7 +199,7 @@ class _Builder:
         if key not in self.lines:  # a loop's operations share their places
             line = _line_number(*key)
             alone = len(self.files) == 1 or place.in_cell
-            self.lines[key] = f"line {line}" if alone else f"{_base(place.filename)}:{line}"
+            self.lines[key] = f"line {line}" if alone else f"{base_name(place.filename)}:{line}"
         return self.lines[key]
 
     # ------------------------------------------------------------------------------------------ nodes
@@ -245,15 +241,15 @@ class _Builder:
         if isinstance(key, Node):
             return self._leaf(key)
         t, value, shape = extra
-        if value is None and t is not None and t.raw.size <= _SUMMED:
+        if value is None and t is not None and t.raw.size <= SUMMED:
             value = t.raw
         return GraphNode(
             len(self.nodes),
             DATA,
             name=self.names.of_tensor(t) if t is not None else "",
             shape=tuple(shape),
-            dtype=_dtype(t.raw.dtype) if t is not None else "",
-            device=_device(t.device) if t is not None else "",
+            dtype=dtype_name(t.raw.dtype) if t is not None else "",
+            device=device_name(t.device) if t is not None else "",
             value=self._text(value) if value is not None else "",
         )
 
@@ -288,7 +284,7 @@ class _Builder:
         value = notes.value if notes is not None else None
         if isinstance(value, list) and any(v is None for v in value):
             value = None
-        if value is None and t is not None and not op.outputs and t.raw.size <= _SUMMED:
+        if value is None and t is not None and not op.outputs and t.raw.size <= SUMMED:
             value = t.raw
         grad, state, terms = self._gradient(node, t)
         facts = _facts(notes, t)
@@ -298,7 +294,7 @@ class _Builder:
             OUTPUT if node in self.root_nodes else OP,
             name=name or self.w.get(node, ""),
             op=called(node),
-            symbol=_sign(op, inputs),
+            symbol=sign(op, inputs),
             backward_name=node.title,
             value="" if value is None and notes is not None else self._text(value),
             grad=grad,
@@ -422,6 +418,16 @@ class _Builder:
         return made
 
 
+def head_of(nodes: tuple[GraphNode, ...], files: Iterable[str]) -> str:
+    """What holds for all nodes, for the caption: one dtype and device, one file; and how many there are."""
+    types = {(n.dtype, n.device) for n in nodes if n.dtype}
+    caption = [" · ".join(types.pop())] if len(types) == 1 else []
+    names = list(files)
+    if len(names) == 1:
+        caption.append(base_name(names[0]))
+    return " · ".join([*caption, head_count(nodes)])
+
+
 def _terms(received: list[tuple[Node, int, Any]]) -> tuple[str, ...]:
     """The contributions that were added up, in the order of the consumers; () unless there are several small ones."""
     if len(received) < 2:
@@ -438,7 +444,7 @@ def _terms(received: list[tuple[Node, int, Any]]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _sign(op: Any, inputs: list[tuple[Any, int, Any]]) -> str:
+def sign(op: Any, inputs: list[tuple[Any, int, Any]]) -> str:
     """The operation's sign, with a number among its inputs written in: × 2, 1 −, x²."""
     sign: str = op.base.symbol
     numbers = [(i, extra) for i, (key, _, extra) in enumerate(inputs) if key is None and extra is not None]
@@ -463,9 +469,17 @@ def _shapes(node: Node) -> list[tuple[int, ...]]:
 def _facts(notes: Any, t: Tensor | None) -> dict[str, Any]:
     """Shape, dtype and device: as recorded, else as the tensor that is still alive says."""
     if notes is not None:
-        return {"shape": tuple(notes.shape), "dtype": _dtype(notes.dtype), "device": _device(notes.device)}
+        return {
+            "shape": tuple(notes.shape),
+            "dtype": dtype_name(notes.dtype),
+            "device": device_name(notes.device),
+        }
     if t is not None:
-        return {"shape": tuple(t.raw.shape), "dtype": _dtype(t.raw.dtype), "device": _device(t.device)}
+        return {
+            "shape": tuple(t.raw.shape),
+            "dtype": dtype_name(t.raw.dtype),
+            "device": device_name(t.device),
+        }
     return {}
 
 
@@ -475,15 +489,15 @@ def _line_number(code: CodeType, instruction: int) -> int:
     return Place(code, instruction).line
 
 
-def _base(filename: str) -> str:
+def base_name(filename: str) -> str:
     return filename.replace("\\", "/").rsplit("/", 1)[-1]
 
 
-def _dtype(numpy_dtype: Any) -> str:
+def dtype_name(numpy_dtype: Any) -> str:
     return str(dtypes.of(numpy_dtype).name)
 
 
-def _device(where: Any) -> str:
+def device_name(where: Any) -> str:
     return f"{where} (simulated)" if where.type != "cpu" and devices.is_simulated() else str(where)
 
 

@@ -141,7 +141,7 @@ def _group(view: GraphView, stretch: _Stretch, number: int, leaves: int) -> Grap
         count=stretch.times,
         members=tuple(step),
         absorbed=leaves,
-        mark="error" if any(view.nodes[i].mark for i in stretch.ids) else "",
+        mark=next((view.nodes[i].mark for i in stretch.ids if view.nodes[i].mark), ""),
     )
 
 

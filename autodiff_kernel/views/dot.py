@@ -30,6 +30,7 @@ _SHAPES = {
     },
     "op": {"style": "filled,rounded", "color": style.LINE, "fillcolor": style.CARD},
     "data": {"style": "filled,dashed", "color": style.GREY, "fillcolor": style.CARD},
+    "free": {"style": "filled,rounded,dashed", "color": style.GREY, "fillcolor": style.CARD},
     "saved": {"shape": "note", "style": "filled", "color": style.GREY, "fillcolor": style.GATE},
     "group": {"shape": "box3d", "style": "filled", "color": style.LINE, "fillcolor": style.CARD},
     "error": {
@@ -164,7 +165,7 @@ def _label(node: GraphNode, box: Box) -> str:
     name = f"<b>{escape_xml(box.name)}</b>" if box.name else ""
     small = f"<font point-size='9' color='{style.GREY}'>{escape_xml(box.tag)}</font>"
     mark = (
-        f"<tr><td colspan='2'><font color='{style.ERROR}'><b>error here</b></font></td></tr>"
+        f"<tr><td colspan='2'><font color='{style.ERROR}'><b>{escape_xml(box.badge)}</b></font></td></tr>"
         if node.mark
         else ""
     )

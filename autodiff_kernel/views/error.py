@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from autodiff_kernel import explain
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.places import HOME
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.explain import Answer
+from autodiff_kernel.explain.raised import Raised
 
+from .excerpts import Excerpt, excerpt_html, excerpt_text, excerpts
 from .graph import LIMIT, graph
+from .html import graph_html
+from .marks import picture
 from .result import Result
-from .style import ERROR, ERROR_FILL, GATE, GREY, INK, MONO, card_html, escape_xml, printable
-
-_AROUND, _GAP = 1, 6  # lines of context; an excerpt with a larger hole in it is cut in two
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the user's code; `note` says what happened there, '' for a line of context."""
-
-    number: int
-    text: str
-    note: str = ""
+from .style import ERROR, ERROR_FILL, card_html, clip, escape_xml, printable
+from .text import graph_text
+from .why import CODE, SENTENCE, STEPS, fix_html, in_words, lesson_html, steps_html, words_html
 
 
 @dataclass(frozen=True)
@@ -32,99 +28,59 @@ class ErrorView:
     """An error of ours as plain data.
 
     kind: the exception's type. phrase: its first line. summary: the finding. excerpts: (where, lines) of the user's
-    code. cure: what to write instead. graph: the graph with the node at fault as text and as HTML, or None.
+    code. steps: what follows the finding, step by step. cure: what to do, in words. fix: what to write, as code. lesson:
+    which lesson treats it. said: does the exception's own text say the finding and the cure already? graph: the graph
+    with the node at fault as text and as HTML, or None.
     """
 
     kind: str
     phrase: str
     summary: str
-    excerpts: tuple[tuple[str, tuple[Line, ...]], ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
+    steps: tuple[str, ...] = ()
     cure: str = ""
+    fix: str = ""
+    lesson: str = ""
+    said: bool = False
     graph: tuple[str, str] | None = None
+
+    @property
+    def says_more(self) -> bool:
+        """Does it say anything that the exception's own text does not?"""
+        return not self.said or bool(self.graph or self.excerpts or self.steps or self.fix)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as dictionaries, lists, strings and numbers."""
         return asdict(self)
 
 
-def _excerpts(lines: Any) -> tuple[tuple[str, tuple[Line, ...]], ...]:
-    """The places as pieces of source with their neighbours, in the order of the code."""
-    notes: dict[tuple[str, bool], dict[int, str]] = {}
-    for what, place in lines:
-        if place is not None and place.text:
-            at = notes.setdefault((place.filename, place.in_cell), {})
-            note = str(what).removesuffix(" in")
-            at[place.line] = f"{at[place.line]}; {note}" if place.line in at else note
-    pieces = []
-    for (filename, in_cell), at in notes.items():
-        where = "" if in_cell else filename.replace("\\", "/").rsplit("/", 1)[-1]
-        groups: list[list[int]] = []
-        for number in sorted(at):
-            if groups and number - groups[-1][-1] <= _GAP:
-                groups[-1].append(number)
-            else:
-                groups.append([number])
-        for group in groups:
-            span = range(max(1, group[0] - _AROUND), group[-1] + _AROUND + 1)
-            texts = [(n, linecache.getline(filename, n).rstrip()) for n in span]
-            pieces.append(
-                (where, tuple(Line(n, text, at.get(n, "")) for n, text in texts if text or n in at))
-            )
-    return tuple(pieces)
-
-
-def _shared_indent(lines: tuple[Line, ...]) -> int:
-    return min((len(line.text) - len(line.text.lstrip()) for line in lines if line.text.strip()), default=0)
-
-
-def _text_excerpt(where: str, lines: tuple[Line, ...]) -> list[str]:
-    """A piece of source with an arrow before each line that matters and what happened behind it."""
-    cut = _shared_indent(lines)
-    width = max(len(line.text) - cut for line in lines if line.note)
-    told = [f"in {where}:"] if where else []
-    for line in lines:
-        arrow, note = ("→", f"  # {line.note}") if line.note else (" ", "")
-        told.append(
-            f"{arrow}{line.number:>4}  {printable(line.text[cut:]):{width if note else 0}}{note}".rstrip()
-        )
-    return told
-
-
 def _text(view: ErrorView) -> str:
-    """The graph and the lines; the finding and the cure are in the exception's own text, which follows."""
+    """The graph, the finding, the lines and the cure, without what the exception's own text says, which follows."""
     parts = [view.graph[0]] if view.graph else []
-    parts += ["\n".join(_text_excerpt(where, lines)) for where, lines in view.excerpts]
-    return "\n\n".join(parts) or f"{view.kind}: {view.summary}"
-
-
-def _html_excerpt(where: str, lines: tuple[Line, ...]) -> str:
-    cut = _shared_indent(lines)
-    width = max(len(line.text) - cut for line in lines if line.note)
-    rows = []
-    for line in lines:
-        code = escape_xml(line.text[cut:])
-        arrow = f"<span style='color:{ERROR}'>→</span>" if line.note else " "
-        gap = " " * (width - len(line.text) + cut + 2)
-        note = f"{gap}<span style='color:{ERROR}'># {escape_xml(line.note)}</span>" if line.note else ""
-        number = f"<span style='color:{GREY}'>{line.number:>4}</span>"
-        rows.append(f"{arrow}{number}  {code}{note}")
-    title = f"<div style='color:{GREY}'>in {escape_xml(where)}</div>" if where else ""
-    body = "\n".join(rows)
-    return (
-        f"{title}<pre style='margin:6px 0;background:{GATE};color:{INK};padding:6px 10px;overflow:auto;"
-        f"font-family:{MONO};font-size:12px'>{body}</pre>"
-    )
+    if not view.said:
+        parts.append(printable(view.summary))
+    parts += [excerpt_text(excerpt) for excerpt in view.excerpts]
+    steps = [f"  {printable(step)}" for step in view.steps]
+    if view.cure and not view.said:
+        steps += [f"What to do: {printable(view.cure)}"]
+    if view.fix:
+        steps += ["What to write: " + "\n    ".join(printable(line) for line in view.fix.split("\n"))]
+    if view.lesson and (steps or not view.said):
+        steps += [f"Read: lesson {printable(view.lesson)}"]
+    parts += ["\n".join(steps)] if steps else []
+    return "\n\n".join(parts) or printable(f"{view.kind}: {view.summary}")
 
 
 def _html(view: ErrorView) -> str:
     picture = f"<div style='margin:0 0 8px'>{view.graph[1]}</div>" if view.graph else ""
-    summary = f"<div style='margin:6px 0'>{escape_xml(view.summary)}</div>" if view.summary else ""
-    cure = f"<div><b>What to do:</b> {escape_xml(view.cure)}</div>" if view.cure else ""
+    summary = f"<div style='margin:6px 0'>{words_html(view.summary)}</div>" if view.summary else ""
+    cure = f"<div><b>What to do:</b> {words_html(view.cure)}</div>" if view.cure else ""
+    lines = "".join(excerpt_html(excerpt) for excerpt in view.excerpts)
     inner = (
         f"<div style='border-left:4px solid {ERROR};padding-left:12px;max-width:760px'>"
         f"<div style='font-weight:600;background:{ERROR_FILL};padding:2px 6px'>"
         f"{escape_xml(view.kind)}: {escape_xml(view.phrase)}</div>"
-        f"{summary}{''.join(_html_excerpt(*excerpt) for excerpt in view.excerpts)}{cure}</div>"
+        f"{summary}{lines}{steps_html(view.steps)}{cure}{fix_html(view.fix)}{lesson_html(view.lesson)}</div>"
     )
     return picture + card_html(inner)
 
@@ -172,9 +128,22 @@ def _holds(root: Node, wanted: Node) -> bool:
     return wanted in seen and len(seen) <= LIMIT
 
 
-def _graph(exception: BaseException, namespace: Mapping[str, Any] | None) -> tuple[str, str] | None:
-    """The graph with the node at fault marked, as text and as HTML; None where the error is about no graph."""
-    told = exception.explanation  # type: ignore[attr-defined]
+def _graph(
+    exception: BaseException, answer: Answer, namespace: Mapping[str, Any] | None
+) -> tuple[str, str] | None:
+    """The graph with the break marked, as text and as HTML; None where the error is about no graph."""
+    drawn = _with_fault(exception, namespace)
+    if drawn is not None:
+        return drawn.text, drawn.html
+    view = picture(answer, namespace)
+    return None if view is None else (graph_text(view), graph_html(view))
+
+
+def _with_fault(exception: BaseException, namespace: Mapping[str, Any] | None) -> Result | None:
+    """The recorded graph with the node at fault marked; None where there is no such node in it."""
+    told = getattr(exception, "explanation", None)
+    if told is None:
+        return None
     fault = told.node or (told.tensor.node if isinstance(told.tensor, Tensor) else None)
     if not isinstance(fault, Node):
         return None
@@ -182,33 +151,56 @@ def _graph(exception: BaseException, namespace: Mapping[str, Any] | None) -> tup
     root = _root(fault, exception, namespace)
     if root.op is None or not _holds(root, fault):
         return None  # a leaf alone is no picture, and in a huge one nobody finds the node
-    drawn = graph(root, namespace=namespace or {}, mark=fault)
-    return drawn.text, drawn.html
+    return graph(root, namespace=namespace or {}, mark=fault)
 
 
 def view_model(error: BaseException, namespace: Mapping[str, Any] | None = None) -> ErrorView:
-    """What an exception with an `.explanation` knows, as plain data."""
-    told = error.explanation  # type: ignore[attr-defined]
+    """What an exception of ours knows, and what `explain.why` knows more, as plain data."""
+    told = getattr(error, "explanation", None)
     phrase = next(iter(str(error).splitlines()), "")
+    answer = _answer(error, namespace)
+    summary = told.summary if told is not None else phrase
+    said = answer.finding.rstrip(".") == summary.rstrip(".")
+    cure = in_words(answer.fix)
     return ErrorView(
         kind=type(error).__name__,
-        phrase=phrase,
-        summary="" if told.summary == phrase else told.summary,
-        excerpts=_excerpts(told.lines),
-        cure=told.cure,
-        graph=_graph(error, namespace),
+        phrase=clip(phrase, SENTENCE),
+        summary="" if said and summary == phrase else clip(answer.finding, SENTENCE),
+        excerpts=excerpts((line.what, line.place) for line in answer.lines if line.what != "raised in"),
+        steps=tuple(clip(step, SENTENCE) for step in answer.trail[:STEPS]),
+        cure=clip(cure, SENTENCE),
+        fix="" if cure else clip(answer.fix, CODE),
+        lesson=answer.lesson,
+        said=said,
+        graph=_graph(error, answer, namespace),
     )
 
 
-def error(exception: BaseException, namespace: Mapping[str, Any] | None = None) -> Result:
-    """Show an exception that carries an `.explanation`: the finding, the lines, the cure, the graph.
+def _answer(error: BaseException, namespace: Mapping[str, Any] | None) -> Answer:
+    """The answer to an exception; what it says itself, where finding more fails."""
+    try:
+        return explain.why(error, namespace or {})
+    except Exception:  # a half-made tensor in a frame, say: what the exception knows is better than nothing
+        told = getattr(error, "explanation", None)
+        if told is None:
+            return Answer("nothing", next(iter(str(error).splitlines()), ""))
+        lines = tuple(explain.Line(what, place) for what, place in told.lines if place is not None)
+        return Answer(told.topic, told.summary, lines, f"# {told.cure}" if told.cure else "")
 
-    `namespace`: where variables' names come from. Raises AttributeError for an exception without an explanation.
+
+def error(exception: BaseException, namespace: Mapping[str, Any] | None = None) -> Result:
+    """Show an exception of ours: the finding, the lines, the cure, the graph.
+
+    `namespace`: where variables' names come from. Raises TypeError for an exception that is not ours.
 
     >>> from autodiff_kernel.core.errors import explain
     >>> wrong = explain(RuntimeError, "a leaf was changed", "It may not be.", "use the form without the underscore.")
     >>> error(wrong)
     RuntimeError: It may not be.
     """
+    if not hasattr(exception, "explanation") and not Raised(exception, namespace).ours:
+        raise TypeError(
+            f"error() shows exceptions that this package raised; this {type(exception).__name__} is not one"
+        )
     view = view_model(exception, namespace)
     return Result(view, text=_text, html=_html, alt=f"{view.kind}: {view.phrase}")

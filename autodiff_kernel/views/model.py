@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-LEAF, DATA, OP, OUTPUT, SAVED, GROUP = "leaf", "data", "op", "output", "saved", "group"
+LEAF, DATA, OP, OUTPUT, SAVED, GROUP, FREE = "leaf", "data", "op", "output", "saved", "group", "free"
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,15 @@ class GraphNode:
     """One value of the graph.
 
     role: 'leaf' (a tensor that gets a gradient), 'data' (one that doesn't), 'op', 'output', 'saved' (what a node keeps
-    for backward), 'group' (operations that were drawn as one). name: the variable's, or ''. op, symbol: the operation
+    for backward), 'group' (operations that were drawn as one), 'free' (an operation outside the graph: no gradient
+    comes through it). name: the variable's, or ''. op, symbol: the operation
     in words and as a sign, with a number among its inputs written in ('× 2'). backward_name: PyTorch's node's name.
     value: its text, None where nobody recorded it. grad: the gradient's text; grad_state says what it means: 'here',
     'not yet' (no backward so far), 'not recorded', or '' (this value has none). terms: the contributions that were
     added up to the gradient, if several. stored: what `.grad` holds where that is not this gradient. line: where in
     the user's code. count, members, absorbed: how many times a group stands for which operations, and how many leaves
-    it took in. scope: the modules it was computed in, outermost first. mark: '' or 'error'.
+    it took in. scope: the modules it was computed in, outermost first. mark: '', 'error', or the
+    few words that a red box bears ('cut off here').
     """
 
     id: int
@@ -145,7 +147,7 @@ def head_count(nodes: tuple[GraphNode, ...]) -> str:
     operations = sum(
         node.count * max(1, len(node.members))
         for node in nodes
-        if node.role in (OP, OUTPUT, GROUP) and node.op
+        if node.role in (OP, OUTPUT, GROUP, FREE) and node.op
     )
     parts = [counted(roles[LEAF], "leaf"), counted(operations, "operation")]
     if roles[DATA]:

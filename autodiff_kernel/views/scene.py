@@ -10,7 +10,7 @@ from . import style
 from .boxes import GRAD, MUTED, Box, Row, boxes, emphasis
 from .labels import Area, Curve, Space
 from .layout import Layout, Point, assign_ranks, layered
-from .model import DATA, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
+from .model import DATA, FREE, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
 from .style import shorten, text_width
 
 MARGIN, PAD, TITLE, ROW = 13.0, 10.0, 23.0, 15.0
@@ -88,12 +88,14 @@ class Look(NamedTuple):
 
 
 RULE = 0.6  # width of the line under a heading
+CUT = Look("none", style.LINE, 1.3, "5 3")  # a value runs along it, but no gradient will come back
 IDLE = Look("none", style.LINE, 1.1, "4 3")  # a line along which no value, or backward no gradient, runs
 LOOKS = {
     "leaf": Look(style.LEAF_FILL, style.LEAF, 1.6),
     "output": Look(style.OUTPUT_FILL, style.OUTPUT, 2.6),
     "op": Look(style.CARD, style.LINE, 1.1),
     "data": Look(style.CARD, style.GREY, 1.1, "4 3"),
+    "free": Look(style.CARD, style.GREY, 1.1, "4 3"),
     "saved": Look(style.GATE, style.GREY, 1.1),
     "group": Look(style.CARD, style.LINE, 1.1),
     "error": Look(style.ERROR_FILL, style.ERROR, 2.6),
@@ -154,7 +156,8 @@ def _cell(node: GraphNode, box: Box) -> Cell:
             lines += 1
             wide = text_width(row.text, VALUE)
         width = max(width, text_width(row.label, LABEL) + 10 + wide)
-    width = min(max(LEAST, width + 2 * PAD), MOST)
+    badge = text_width(box.badge, TAG, bold=True) + 22 if box.badge else 0.0
+    width = min(max(LEAST, width + 2 * PAD, badge), MOST)
     height = TITLE + (ROW * lines + 7 if lines else 0)
     return Cell(Box(name, tag, box.rows, box.badge), sign, sign_width, round(width), round(height))
 
@@ -347,7 +350,9 @@ class _Drawing:
         # backward, only a line that starts at the box itself has its arrow there; a trunk has one of its own
         head = self.back and not idle and not (source in self.plan.trunks and start != self._port(k))
         curve = _curve((x0, y0), (x1, y1), self.down, cut_start=head, cut_end=not self.back and not idle)
-        self._draw(IDLE if idle else self.line, ("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
+        cut = FREE in (self.view.nodes[target].role, self.view.nodes[source].role) and not self.back
+        look = IDLE if idle else CUT if cut else self.line
+        self._draw(look, ("M", curve[0]), ("C", curve[1] + curve[2] + curve[3]))
         if idle:
             return curve
         if head:

@@ -129,6 +129,17 @@ def printable(text: object) -> str:
     return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def clip(text: object, most: int) -> str:
+    """`text`, or its beginning and its end with an ellipsis between them where it has more than `most` characters.
+
+    >>> clip("abcdefghijkl", 12), clip("abcdefghijklm", 12)
+    ('abcdefghijkl', 'abcdefgh…klm')
+    """
+    text = str(text)
+    end = most // 4
+    return text if len(text) <= most else f"{text[: most - end - 1]}…{text[len(text) - end :]}"
+
+
 def escape_xml(text: object) -> str:
     """Text for SVG and HTML, in content and in quoted attributes.
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from .boxes import badge, gradient_label, tag
-from .model import DATA, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView, Summary, counted
+from .model import DATA, FREE, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView, Summary, counted
 from .style import NOT_RECORDED, printable, shape_text
 
-_SIGNS = {LEAF: "◆", DATA: "◇", OUTPUT: "◉", GROUP: "▣", SAVED: "▢"}
+_SIGNS = {LEAF: "◆", DATA: "◇", OUTPUT: "◉", GROUP: "▣", SAVED: "▢", FREE: "○"}
 _LANES = 16  # more rails than this help nobody
 _UNEVEN = re.compile(  # where characters may be wide or combine with the one before
     "[\u0300-\u036f\u0483-\u0489\u0591-\u115f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u2e80-\U0010ffff]"
@@ -63,7 +63,7 @@ def graph_text(view: GraphView) -> str:
                 _line(node.grad_text),
                 node.stored,
                 ", ".join(local[i]),
-                " ".join(filter(None, (tag(node), badge(node)))),
+                " ".join(filter(None, (tag(node), "←" if node.mark else "", badge(node)))),
             ]
         )
     if len({row[3] for row in rows[1:]} - {""}) <= 1:  # the caption says it
