@@ -82,6 +82,11 @@ class ViewMagics(Magics):
         return None
 
 
+def visible(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The names without IPython's own: a tensor is not called `Out[3]`, which the next run would call otherwise."""
+    return {name: value for name, value in names.items() if name not in ("In", "Out")}
+
+
 def unquote(text: str) -> str:
     """A file name without the quotes that were needed for its spaces."""
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

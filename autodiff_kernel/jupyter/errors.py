@@ -1,7 +1,8 @@
 """The error view: what one of our exceptions knows, shown above a short traceback; and misused magics as errors.
 
-Any exception may carry an `.explanation` (see `autodiff_kernel.core.errors`); all others look exactly as in a plain
-IPython, because they go to the shell's own `showtraceback` with their arguments untouched.
+Ours is an exception that carries an `.explanation` (see `autodiff_kernel.core.errors`), or that this package has raised
+without one. All others look exactly as in a plain IPython, because they go to the shell's own `showtraceback` with their
+arguments untouched. Nothing here may raise: the user's own error is what matters.
 """
 
 import re
@@ -15,6 +16,29 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from autodiff_kernel.core.places import HOME
+
+from .base import visible
+
+# What this package raises to say that it was called wrongly; others (KeyError, OSError, …) speak for themselves.
+_REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError)
+
+
+def ours(value: BaseException | None) -> bool:
+    """Is the exception one of this package's?"""
+    try:
+        if hasattr(value, "explanation"):
+            return True
+        if (
+            not isinstance(value, _REFUSALS)
+            or isinstance(value, RecursionError)
+            or not _came_through_us(value)
+        ):
+            return False
+        from autodiff_kernel.explain.raised import Raised
+
+        return Raised(value, {}).ours
+    except BaseException:  # somebody else's exception, whose attributes do what they like
+        return False
 
 
 def fold(trace: TracebackType | None) -> TracebackType | None:
@@ -39,18 +63,28 @@ def _explained(shell: Any, show: Callable[..., None], info: tuple[Any, ...], arg
     kind, value, trace = info
     try:
         _show_view(shell, value)
-    except Exception as failure:  # whatever a picture stumbles over, the user's own error is what matters
-        print(f"(the error view could not be drawn: {type(failure).__name__}: {failure})")
+    except BaseException as failure:  # whatever a picture stumbles over, or an impatient user interrupts
+        print(f"(the error view could not be drawn: {_told(failure)})")
     with _without_our_causes(value):
         show((kind, value, fold(trace)), *args, **kwargs)
     sys.last_traceback = trace  # `%tb` and `%debug` see every frame
+
+
+def _came_through_us(value: BaseException) -> bool:
+    """Has any function of this package been on the way? (Of most exceptions none has, and that is seen at once.)"""
+    step = value.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename.startswith(HOME):
+            return True
+        step = step.tb_next
+    return False
 
 
 @contextmanager
 def _without_our_causes(value: BaseException) -> Iterator[None]:
     """Leave out, while the traceback is shown, what NumPy or our own code raised on the way to the exception."""
     cause, context, hidden = value.__cause__, value.__context__, value.__suppress_context__
-    if _is_ours(cause or context):
+    if _caught_inside(cause or context):
         value.__cause__, value.__suppress_context__ = None, True
     try:
         yield
@@ -58,7 +92,7 @@ def _without_our_causes(value: BaseException) -> Iterator[None]:
         value.__cause__, value.__context__, value.__suppress_context__ = cause, context, hidden
 
 
-def _is_ours(error: BaseException | None) -> bool:
+def _caught_inside(error: BaseException | None) -> bool:
     """Whether an exception was caught in this package and never passed through the user's code."""
     trace = error.__traceback__ if error is not None else None
     return trace is not None and trace.tb_frame.f_code.co_filename.startswith(HOME)
@@ -67,9 +101,17 @@ def _is_ours(error: BaseException | None) -> bool:
 def _show_view(shell: Any, value: BaseException) -> None:
     from autodiff_kernel.views.error import error
 
-    view = error(value, namespace=shell.user_ns)
-    if hasattr(shell, "kernel") or view.model.excerpts or view.model.graph:
+    view = error(value, namespace=visible(shell.user_ns))
+    explained = hasattr(value, "explanation") and hasattr(shell, "kernel")
+    if explained or view.model.says_more:
         display(view)  # a terminal reads the finding and the cure in the exception's own text
+
+
+def _told(failure: BaseException) -> str:
+    try:
+        return f"{type(failure).__name__}: {failure}"
+    except BaseException:
+        return type(failure).__name__
 
 
 def _usage(shell: Any, value: Any) -> None:
@@ -96,7 +138,7 @@ def load(shell: Any) -> Callable[[], None]:
 
     def showtraceback(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
         info = sys.exc_info() if exc_tuple is None else exc_tuple
-        if hasattr(info[1], "explanation"):
+        if ours(info[1]):
             _explained(shell, show, info, args, kwargs)
         elif info[0] is UsageError and is_kernel:
             _usage(shell, info[1])

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from autodiff_kernel.core import modes
 
-from . import completion, errors, magics
+from . import cells, completion, errors, magics
 
 Undo = Callable[[], None]
 
@@ -22,6 +22,7 @@ def _record(shell: Any) -> Undo:
 # Each part takes the shell, does its work and returns what undoes it.
 PARTS: tuple[Callable[[Any], Undo], ...] = (
     _record,
+    cells.load,
     magics.load,
     errors.load,
     completion.load,

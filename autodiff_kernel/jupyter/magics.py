@@ -10,6 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from autodiff_kernel.core import modes
 
+from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options
 from .options import parse_expression
 
@@ -18,8 +19,13 @@ LISTING = (
     ("%graph y", "the graph that made y, with every value and gradient"),
     ("%%graph", "runs the cell, then draws the graph of its last value"),
     ("%trace f(2., 3.)", "a function's evaluation trace: values, tangents, adjoints"),
+    ("%why", "what the last error means, or what is odd about the last cell's values"),
+    ("%why w", "why w, its gradient or its graph is as it is: cause, line, cure"),
+    ("%nan y", "where the first nan or inf came from, step by step"),
+    ("%memory", "which tensors, gradients and graphs hold how much memory"),
     ("%place", "where each tensor lives, and what was copied"),
     ("%simulate_gpu 2", "switches on two simulated GPUs"),
+    ("%dialect 2017", "speaks PyTorch as it was in 2017; %dialect shows what differs"),
     ("%autodiff", "this list"),
     ("%autodiff doctor", "looks at the installation: versions, kernel, dot, GPU"),
 )
@@ -221,7 +227,7 @@ class AutodiffMagics(ViewMagics):
 
 
 # Every class of magics; `%autodiff` lists what they do, completion knows their options.
-GROUPS: tuple[type[ViewMagics], ...] = (AutodiffMagics,)
+GROUPS: tuple[type[ViewMagics], ...] = (AutodiffMagics, AskingMagics)
 
 
 def load(shell: Any) -> Callable[[], None]:

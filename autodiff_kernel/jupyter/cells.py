@@ -1,0 +1,113 @@
+"""What the last cell was about: `%why` alone asks for its error, or for the values that it worked with."""
+
+import ast
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from autodiff_kernel.core.tensor import Tensor
+
+MOST = 40  # values of a cell that are asked about
+
+_of_shell: "WeakKeyDictionary[Any, Cells]" = WeakKeyDictionary()
+
+
+class Cells:
+    """The newest cell with code of the user's own, and the one that is running.
+
+    Magics alone (`%graph y`) make no such cell: after them `%why` still speaks of what came before. No tensor is kept
+    alive: a cell's value is held weakly.
+    """
+
+    def __init__(self) -> None:
+        self.source, self.running = "", ""
+        self.value: Callable[[], Any] = lambda: None
+        self.error: BaseException | None = None
+
+    def before(self, info: Any = None) -> None:
+        """A cell begins. (IPython before 8.? tells no more than that.)"""
+        self.running = getattr(info, "raw_cell", "") or ""
+
+    def after(self, result: Any = None) -> None:
+        """A cell has ended."""
+        source, self.running = getattr(getattr(result, "info", None), "raw_cell", "") or self.running, ""
+        if not own_code(source):
+            return
+        self.source = source
+        self.error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
+        value = getattr(result, "result", None)
+        self.value = weakref.ref(value) if isinstance(value, Tensor) else lambda: None
+
+    def values(self, names: Mapping[str, Any]) -> list[Any]:
+        """What the newest cell with code worked with and can be asked about, the last mentioned first."""
+        running = bool(own_code(self.running))
+        source = self.running if running else self.source
+        found = [] if running else [self.value()]
+        for name in mentioned(source)[::-1]:
+            if not name.startswith("_"):
+                found += askable(names.get(name))
+        return list({id(x): x for x in found if x is not None}.values())[:MOST]
+
+
+def askable(x: Any) -> list[Any]:
+    """Of what a name stands for, what `%why` has answers about: a tensor, a list of tensors, a model, …"""
+    if isinstance(x, dict):
+        return [
+            y for key, value in list(x.items())[:MOST] if key != "__builtins__" for y in askable_item(value)
+        ]
+    return askable_item(x)
+
+
+def askable_item(x: Any) -> list[Any]:
+    if isinstance(x, (list, tuple)):
+        return [x] if any(isinstance(y, Tensor) for y in x[:MOST]) else []
+    if isinstance(x, Tensor) or (not isinstance(x, type) and callable(getattr(x, "named_parameters", None))):
+        return [x]
+    return []
+
+
+def own_code(source: str) -> list[str]:
+    """The lines of a cell that are neither empty, nor comments, nor magics."""
+    if source.lstrip().startswith("%%"):
+        source = source.lstrip().partition("\n")[2]  # a cell magic runs the rest
+    return [line for line in source.splitlines() if line.strip() and line.strip()[0] not in "#%!?"]
+
+
+def mentioned(source: str) -> list[str]:
+    """The names in a cell, in the order of their last appearance."""
+    try:
+        tree = ast.parse("\n".join(_python(line) for line in source.splitlines()))
+    except (SyntaxError, ValueError):
+        return []
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    return list({node.id: None for node in nodes[::-1]})[::-1]
+
+
+def _python(line: str) -> str:
+    """A line of a cell, with `pass` for a magic."""
+    stripped = line.lstrip()
+    return line[: len(line) - len(stripped)] + "pass" if stripped[:1] in "%!?" and stripped else line
+
+
+def of(shell: Any) -> Cells:
+    """The cells of a shell."""
+    found = _of_shell.get(shell)
+    if found is None:
+        found = _of_shell[shell] = Cells()
+    return found
+
+
+def load(shell: Any) -> Callable[[], None]:
+    """Watch the shell's cells; returns what stops that."""
+    cells = of(shell)
+    shell.events.register("pre_run_cell", cells.before)
+    shell.events.register("post_run_cell", cells.after)
+
+    def undo() -> None:
+        shell.events.unregister("pre_run_cell", cells.before)
+        shell.events.unregister("post_run_cell", cells.after)
+        _of_shell.pop(shell, None)
+
+    return undo
