@@ -14,7 +14,7 @@ import numpy as np
 
 from . import op as table
 from .graph import Node, new, tick
-from .modes import departed, watch
+from .modes import departed, lines, watch
 from .op import Op, remember
 from .sharing import saved_counter
 from .tensor import Parameter, Tensor
@@ -67,7 +67,10 @@ def unary(op: Op) -> Any:
                 n.vy = out.version = [0, 0, None]
         watched = watch[0]
         if watched is not None:
-            watched(op, None, (self,), out)
+            if lines[0] is None:
+                watched(op, None, (self,), out)
+            elif out.node is not None:
+                out.node.spot = lines[0]()
         return out
 
     return method
@@ -164,7 +167,10 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                 n.vy = out.version = [0, 0, None]
         watched = watch[0]
         if watched is not None:
-            watched(op, None, (self, other), out)
+            if lines[0] is None:
+                watched(op, None, (self, other), out)
+            elif out.node is not None:
+                out.node.spot = lines[0]()
         return out
 
     return method

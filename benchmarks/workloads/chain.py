@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -117,6 +118,26 @@ def recorded(shape: tuple[int, ...]) -> Sequence[Contestant]:
     ]
 
 
+def in_own_lines(lines: bool) -> Contestant:
+    """Fifty operators in the user's own line, with provenance (the line of each node) on or off."""
+    from autodiff_kernel.core import modes
+
+    torch = ours()
+    names = {"x": torch.tensor(1.5, requires_grad=True), "w": torch.tensor(1.01, requires_grad=True)}
+    source = "y = x\n" + "y = y * w; y = y + w; y = y * w; y = y - w; y = y * w\n" * (OPERATIONS // 5)
+    code = compile(source, "<string>", "exec")
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        modes.set_provenance(lines)
+        try:
+            yield
+        finally:
+            modes.set_provenance(False)
+
+    return looped("with lines" if lines else "off", lambda: exec(code, names), around=around)
+
+
 def cases() -> Iterator[Case]:
     """Chains of 50 operations, on 0-d and on 32×64 float32, and what recording adds."""
     kinds: list[tuple[str, tuple[int, ...], str, Goal]] = [
@@ -134,6 +155,13 @@ def cases() -> Iterator[Case]:
                 [goal] if backward else [],
                 rtol=1e-3,
             )
+    yield Case(
+        "provenance",
+        "50 operators in the user's own line, forward on 0-d float32, with and without the line of each node",
+        lambda: [in_own_lines(True), in_own_lines(False)],
+        OPERATIONS,
+        [Goal("extra", OPERATIONS * 200e-9, "off")],
+    )
     for name, shape, size, _ in kinds:
         contestants: Callable[[], Sequence[Contestant]] = partial(recorded, shape)
         yield Case(
