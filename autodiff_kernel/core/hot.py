@@ -67,10 +67,11 @@ def unary(op: Op) -> Any:
                 n.vy = out.version = [0, 0, None]
         watched = watch[0]
         if watched is not None:
-            if lines[0] is None:
+            find = lines[0]
+            if find is None:
                 watched(op, None, (self,), out)
             elif out.node is not None:
-                out.node.spot = lines[0]()
+                out.node.spot = find()
         return out
 
     return method
@@ -167,10 +168,11 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                 n.vy = out.version = [0, 0, None]
         watched = watch[0]
         if watched is not None:
-            if lines[0] is None:
+            find = lines[0]
+            if find is None:
                 watched(op, None, (self, other), out)
             elif out.node is not None:
-                out.node.spot = lines[0]()
+                out.node.spot = find()
         return out
 
     return method

@@ -193,9 +193,8 @@ def line() -> Any:
     Two frames up is the user's own, unless the operator was called by a function of ours.
     """
     frame: Any = frame_of(2)
-    if MINE in frame.f_globals:
-        while MINE in frame.f_globals and frame.f_back is not None:
-            frame = frame.f_back
+    while MINE in frame.f_globals and frame.f_back is not None:
+        frame = frame.f_back
     return frame.f_code, frame.f_lasti
 
 
