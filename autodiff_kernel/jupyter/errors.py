@@ -2,7 +2,8 @@
 
 Ours is an exception that carries an `.explanation` (see `autodiff_kernel.core.errors`), or that this package has raised
 without one. All others look exactly as in a plain IPython, because they go to the shell's own `showtraceback` with their
-arguments untouched. Nothing here may raise: the user's own error is what matters.
+arguments untouched; only an interrupt that hit our own code is told without the places in it, which depend on chance.
+Nothing here may raise: the user's own error is what matters.
 """
 
 import re
@@ -60,11 +61,16 @@ def fold(trace: TracebackType | None) -> TracebackType | None:
 
 def _explained(shell: Any, show: Callable[..., None], info: tuple[Any, ...], args: Any, kwargs: Any) -> None:
     """Show what the exception knows, then its traceback without our frames."""
-    kind, value, trace = info
     try:
-        _show_view(shell, value)
+        _show_view(shell, info[1])
     except BaseException as failure:  # whatever a picture stumbles over, or an impatient user interrupts
         print(f"(the error view could not be drawn: {_told(failure)})")
+    _short(show, info, args, kwargs)
+
+
+def _short(show: Callable[..., None], info: tuple[Any, ...], args: Any, kwargs: Any) -> None:
+    """Show the traceback without our frames."""
+    kind, value, trace = info
     with _without_our_causes(value):
         show((kind, value, fold(trace)), *args, **kwargs)
     sys.last_traceback = trace  # `%tb` and `%debug` see every frame
@@ -140,6 +146,8 @@ def load(shell: Any) -> Callable[[], None]:
         info = sys.exc_info() if exc_tuple is None else exc_tuple
         if ours(info[1]):
             _explained(shell, show, info, args, kwargs)
+        elif isinstance(info[1], KeyboardInterrupt) and _came_through_us(info[1]):
+            _short(show, info, args, kwargs)
         elif info[0] is UsageError and is_kernel:
             _usage(shell, info[1])
         else:
