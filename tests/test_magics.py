@@ -177,6 +177,18 @@ def test_place_suggests_a_name(shell: Kernel) -> None:
     assert complaint(shell.run("%place weihgts")).endswith("did you mean 'weights'?")
 
 
+def test_place_lists_the_users_variables_not_what_the_notebook_remembers() -> None:
+    with kernel("autodiff") as running:
+        running.run("a = torch.ones(3)\na * 2")
+        running.run("(a, a * 3)")
+        running.run("a.sum()")
+        running.run("_hidden = a + 1")
+        told = view(running.run("%place"))["text/plain"].splitlines()
+        assert told[0] == "Placement: 1 device, 2 tensors, 24 B"
+        assert [line.split()[0] for line in told[3:]] == ["a", "_hidden"]
+        assert "_3 " in view(running.run("%place _3"))["text/plain"]
+
+
 def test_simulated_gpus_come_and_say_so(shell: Kernel) -> None:
     assert shell.run("%simulate_gpu 2\ntorch.cuda.device_count()").results == ["2"]
     assert (

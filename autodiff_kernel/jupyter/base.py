@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from IPython.core.magic_arguments import argument, parse_argstring
 from IPython.display import display
 
 from .options import split_options
+
+_HISTORY = re.compile(r"In|Out|_{1,3}|_i{0,3}|_i?\d+|_[dio]h")  # IPython's inputs, outputs and folders so far
 
 
 def view_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,8 +86,12 @@ class ViewMagics(Magics):
 
 
 def visible(names: Mapping[str, Any]) -> dict[str, Any]:
-    """The names without IPython's own: a tensor is not called `Out[3]`, which the next run would call otherwise."""
-    return {name: value for name, value in names.items() if name not in ("In", "Out")}
+    """The names without IPython's own: a tensor is not called `Out[3]` or `_3`, which the next run would call otherwise.
+
+    >>> sorted(visible({"x": 1, "_": 1, "__": 1, "_3": 1, "_i3": 1, "_oh": 1, "Out": 1, "_mine": 1, "__4a": 1}))
+    ['__4a', '_mine', 'x']
+    """
+    return {name: value for name, value in names.items() if not _HISTORY.fullmatch(str(name))}
 
 
 def unquote(text: str) -> str:

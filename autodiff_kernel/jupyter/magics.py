@@ -11,7 +11,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from autodiff_kernel.core import modes
 
 from .asking import AskingMagics
-from .base import ViewMagics, did_you_mean, unquote, view_options
+from .base import ViewMagics, did_you_mean, unquote, view_options, visible
 from .options import parse_expression
 
 # What `%autodiff` lists: an example that runs, and what it does.
@@ -171,7 +171,7 @@ class AutodiffMagics(ViewMagics):
                 raise UsageError(f"%place: there is no variable {name!r}{did_you_mean(name, space)}")
         from autodiff_kernel.views.placement import place
 
-        shown = {name: space[name] for name in args.names} if args.names else space
+        shown = {name: space[name] for name in args.names} if args.names else visible(space)
         return self._give(place(shown), args)
 
     @magic_arguments()
