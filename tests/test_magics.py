@@ -219,3 +219,65 @@ def test_the_outputs_are_the_same_in_a_new_kernel(shell: Kernel) -> None:
         with kernel("autodiff") as running:
             told.append([output["data"] for output in running.run(cell).of("display_data")])
     assert told[0] == told[1]
+
+
+def test_step_shows_backward_as_frames_and_changes_nothing(shell: Kernel) -> None:
+    answer = shell.run(SETUP + "%step y")
+    assert lines(answer)[0] == "Backward from y: 3 operations"
+    html = view(answer)["text/html"]
+    assert html.count("<details") == 3 and "waits for w4, w3" in html
+    assert shell.run("x1.grad is None").results == ["True"]
+    assert shell.run("y.backward(); x1.grad.item()").results == ["7.0"]
+
+
+def test_step_shows_some_frames_a_strip_and_another_seed(shell: Kernel) -> None:
+    told = lines(shell.run(SETUP + "%step x1 * x2 + x1 --from 2 --to 2 --strip"))
+    assert "2. MulBackward0 takes w3 = x1·x2" in "\n".join(told)
+    assert told[-1].startswith("Of 2 frames these are frame 2;")
+    seed = "%step torch.stack([x1, x2]) * x1 --gradient 'torch.tensor([1., 10.])'"
+    assert "x1.grad gets 34, x2.grad gets 20" in "\n".join(lines(shell.run(seed)))
+
+
+def test_step_gives_the_result_back_and_writes_it(shell: Kernel, tmp_path: Path) -> None:
+    assert shell.run("shown = %step -r y\nlen(shown.model.frames)").results == ["3"]
+    for suffix in ("html", "txt"):
+        shell.run(f"%step y -o {tmp_path}/steps.{suffix}")
+        assert "MulBackward0" in (tmp_path / f"steps.{suffix}").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("%step", "%step needs an expression, for example: %step y"),
+        ("%step 3", "%step: steps() walks back from a tensor; got int"),
+        ("%step y --from 9", "%step: first=9: this backward has 3 frames"),
+        ("%step y --to zero", "invalid int value"),
+        ("%step y -o steps.svg", ".html"),
+        ("%%backward\nz = x1 * 2", "name where to start: %%backward y"),
+        ("%%backward\n3", "%%backward: steps() walks back from a tensor; got int"),
+    ],
+)
+def test_step_misused_says_what_to_do(shell: Kernel, line: str, told: str) -> None:
+    assert told in complaint(shell.run(line))
+
+
+def test_step_through_a_backward_that_cannot_start_is_its_own_error(shell: Kernel) -> None:
+    told = complaint(shell.run("%step torch.stack([x1, x2])"), "RuntimeError")
+    assert told.startswith("grad can be implicitly created only for scalar outputs")
+
+
+@pytest.mark.parametrize("last", ["z.backward()", "z", "z.backward(gradient=torch.tensor(1.))"])
+def test_backward_as_a_cell_shows_the_frames_and_runs_what_it_says(shell: Kernel, last: str) -> None:
+    answer = shell.run(f"%%backward\nx1.grad = None\nz = x1 * x1\n{last}")
+    told = lines(answer)
+    assert told[0] == "Backward from z: 1 operation"
+    assert "MulBackward0 takes z = x1·x1 (line 3)" in told[3]
+    assert shell.run("x1.grad").results == (["tensor(4.)"] if "back" in last else [])
+
+
+def test_backward_as_a_cell_starts_where_its_line_says(shell: Kernel) -> None:
+    assert lines(shell.run("%%backward z\nz = x1 * 3\nNone"))[0] == "Backward from z: 1 operation"
+
+
+def test_step_completes_its_options(shell: Kernel) -> None:
+    assert "--strip" in shell.complete("%step --st") and "--from" in shell.complete("%%backward --f")

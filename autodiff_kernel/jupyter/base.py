@@ -56,19 +56,23 @@ class ViewMagics(Magics):
         return eval(compile(tree, self._cell_name(text), "eval"), names)
 
     def _run(self, cell: str) -> Any:
-        """Run a cell's code in the user's namespace; the value of its last line, or None where it has none.
-
-        An empty line stands for the magic's own, so that line numbers are those that the editor shows.
-        """
+        """Run a cell's code in the user's namespace; the value of its last line, or None where it has none."""
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
-        source = "\n" + self.shell.transform_cell(cell)
-        name = self._cell_name(source)
-        tree: Any = self.shell.compile.ast_parse(source, name)
+        name, tree = self._parsed(cell)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, name, "exec"), self.shell.user_ns)
         if last is None:
             return None
         return eval(compile(ast.Expression(last.value), name, "eval"), self.shell.user_ns)
+
+    def _parsed(self, cell: str) -> tuple[str, Any]:
+        """A cell's name for tracebacks, and its syntax tree.
+
+        An empty line stands for the magic's own, so that line numbers are those that the editor shows.
+        """
+        source = "\n" + self.shell.transform_cell(cell)
+        name = self._cell_name(source)
+        return name, self.shell.compile.ast_parse(source, name)
 
     def _give(self, result: Any, args: Any) -> Any:
         """Show a view, or write it, or hand it back, as the options say."""

@@ -12,12 +12,15 @@ from autodiff_kernel.core import modes
 
 from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options, visible
+from .magics_steps import LISTING as STEPS
+from .magics_steps import StepMagics
 from .options import parse_expression
 
 # What `%autodiff` lists: an example that runs, and what it does.
 LISTING = (
     ("%graph y", "the graph that made y, with every value and gradient"),
     ("%%graph", "runs the cell, then draws the graph of its last value"),
+    *STEPS,
     ("%trace f(2., 3.)", "a function's evaluation trace: values, tangents, adjoints"),
     ("%why", "what the last error means, or what is odd about the last cell's values"),
     ("%why w", "why w, its gradient or its graph is as it is: cause, line, cure"),
@@ -227,7 +230,7 @@ class AutodiffMagics(ViewMagics):
 
 
 # Every class of magics; `%autodiff` lists what they do, completion knows their options.
-GROUPS: tuple[type[ViewMagics], ...] = (AutodiffMagics, AskingMagics)
+GROUPS: tuple[type[ViewMagics], ...] = (AutodiffMagics, AskingMagics, StepMagics)
 
 
 def load(shell: Any) -> Callable[[], None]:

@@ -4,6 +4,7 @@ Each view is a function that gives a result object: Jupyter shows it by itself, 
 as a file. The model is plain data (`.model`), and the renderers know nothing of the engine.
 
     graph(y)       the graph that made a tensor, with values and gradients
+    steps(y)       backward as frames, one for each operation
     trace(f, 2.)   a function's evaluation trace: values, tangents, adjoints
     place(x)       where tensors live, and what was copied
     why(x)         why it is as it is: the cause, the line, the cure, and the graph with the break marked
@@ -20,7 +21,8 @@ from .memory import memory as memory
 from .nan import nan as nan
 from .placement import place as place
 from .result import Result as Result
+from .steps import steps as steps
 from .trace import trace as trace
 from .why import why as why
 
-__all__ = ["Result", "dialect", "error", "graph", "memory", "nan", "place", "trace", "why"]
+__all__ = ["Result", "dialect", "error", "graph", "memory", "nan", "place", "steps", "trace", "why"]

@@ -93,6 +93,17 @@ def model(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: 
         return _Builder(roots, nodes, names, wish).view()
 
 
+def numbered(nodes: list[Node]) -> dict[Node, str]:
+    """w1, w2, …: leaves in the order of their use, then operations in the order of evaluation."""
+    leaves: dict[Node, None] = {}
+    for node in nodes:
+        for edge in edges_of(node):
+            if edge is not None and edge.op is None:
+                leaves[edge] = None
+    order = list(leaves) + [node for node in nodes if node.op is not None]
+    return {node: f"w{i}" for i, node in enumerate(order, 1)}
+
+
 class _Builder:
     """Makes nodes and edges in the order of evaluation, each leaf just before its first use."""
 
@@ -117,7 +128,7 @@ class _Builder:
                     self.foreign = self.foreign or owner not in self.inside
                 if node.notes.grad is not None:
                     self.passed.add(node)
-        self.w = self._numbers() if wish.numbers else {}
+        self.w = numbered(nodes) if wish.numbers else {}
         self.wrt = self._wrt()
         self.lines: dict[Any, str] = {}
         places = [node.notes.place for node in nodes if node.notes is not None]
@@ -164,16 +175,6 @@ class _Builder:
         )
 
     # ------------------------------------------------------------------------------------------ names
-    def _numbers(self) -> dict[Node, str]:
-        """w1, w2, …: leaves in the order of their use, then operations in the order of evaluation."""
-        leaves: dict[Node, None] = {}
-        for node in self.all:
-            for edge in edges_of(node):
-                if edge is not None and edge.op is None:
-                    leaves[edge] = None
-        order = list(leaves) + [node for node in self.all if node.op is not None]
-        return {node: f"w{i}" for i, node in enumerate(order, 1)}
-
     def _name(self, node: Node, output: int = 0) -> str:
         return self.names.of_node(node, output) or self.w.get(node, "")
 
