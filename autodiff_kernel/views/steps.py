@@ -248,7 +248,7 @@ class _Teller:
             node.title,
             "" if place is None else f"line {place.line}",
             "The function's own backward." if own else node.op.base.doc,
-            self._text(moment.cotangent),
+            _line(self._text(moment.cotangent)),
             self._gains(moment, partials),
             standings,
             more,
@@ -331,7 +331,7 @@ class _Teller:
         if isinstance(x, list):
             return "; ".join("none" if part is None else array_text(part) for part in shown(x))
         value = shown(x)
-        text = array_text(value)
+        text = array_text(value, room=40)
         return f"{shape_text(value.shape)} {text}" if text.startswith("min ") else text
 
     def _value(self, node: Node, output: int = 0) -> Any:

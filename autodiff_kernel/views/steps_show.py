@@ -18,8 +18,7 @@ def heading(frame: Any) -> str:
 
 def arrived(frame: Any) -> str:
     """What came to the node: 'g = 1, the adjoint of w3.'"""
-    adjoint = frame.adjoint.replace("\n", "")
-    return f"g = {adjoint}, the adjoint of {frame.name}."
+    return f"g = {frame.adjoint}, the adjoint of {frame.name}."
 
 
 def gained(gain: Any) -> str:
@@ -102,7 +101,7 @@ def _frame(frame: Any, strip: bool, first: bool) -> str:
         f"<details{' open' if strip or first else ''} style='{box}'>"
         f"<summary style='cursor:pointer;padding:5px 10px;background:{GATE};color:{INK};font-weight:600;"
         f"border-radius:6px'>{escape_xml(heading(frame))}</summary>"
-        f"<div style='padding:6px 12px 8px'><div>{escape_xml(arrived(frame))}</div>{words}{gains}"
+        f"<div style='padding:6px 12px 8px;overflow-x:auto'><div>{escape_xml(arrived(frame))}</div>{words}{gains}"
         f"{_table(frame)}{rest}</div></details>"
     )
 
@@ -125,10 +124,15 @@ def _table(frame: Any) -> str:
         rows.append(
             f"<tr style='background:{CARD}'><th scope='row' style='{cell};color:{INK}"
             f"{'' if weight else ';font-weight:400'}'>{escape_xml(s.name)}</th>"
-            f"<td style='{cell};color:{GREY if empty else GRADIENT}'>{escape_xml(s.adjoint)}</td>"
-            f"<td style='{cell};color:{_STATES.get(s.state, GREY)}'>{escape_xml(s.state)}</td></tr>"
+            f"<td style='{cell};white-space:nowrap;color:{GREY if empty else GRADIENT}'>{_rows(s.adjoint)}</td>"
+            f"<td style='{cell};white-space:nowrap;color:{_STATES.get(s.state, GREY)}'>{escape_xml(s.state)}</td></tr>"
         )
     return (
-        f"<table style='border-collapse:collapse;margin:6px 0 0;background:{CARD};font-size:13px'>"
+        f"<table style='border-collapse:collapse;margin:6px 0 0;max-width:100%;background:{CARD};font-size:13px'>"
         f"<thead><tr style='background:{CARD}'>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
+
+
+def _rows(adjoint: str) -> str:
+    """A matrix with its rows under each other."""
+    return escape_xml(adjoint).replace("], [", "],<br>&#160;[")
