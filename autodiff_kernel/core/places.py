@@ -45,7 +45,7 @@ class Place:
 
     @property
     def in_cell(self) -> bool:
-        return bool(_CELL.search(self.filename))
+        return is_cell(self.filename)
 
     def __str__(self) -> str:
         where = (
@@ -60,6 +60,11 @@ class Place:
 
     def __hash__(self) -> int:
         return hash((self.code, self.instruction))
+
+
+def is_cell(filename: str) -> bool:
+    """Is this the name under which a shell compiles a cell?"""
+    return bool(_CELL.search(filename))
 
 
 def here() -> Any:

@@ -1,7 +1,10 @@
 """Which tensors are the same memory, and since which line: views, detach(), .data, numpy() and from_numpy()."""
 
+import ast
 import dis
+import linecache
 from collections.abc import Iterator
+from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -10,7 +13,7 @@ import numpy as np
 from autodiff_kernel.core import journal
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
-from autodiff_kernel.core.places import Place
+from autodiff_kernel.core.places import Place, is_cell
 from autodiff_kernel.core.tensor import Tensor
 
 from .words import Names, expression
@@ -104,6 +107,33 @@ def lent_to_numpy(t: Tensor) -> Event | None:
         if x.kind == "left" and x.op == "numpy" and (x.result is e.result or same_memory(x, e)):
             return x
     return None
+
+
+def whole_code(place: Place) -> CodeType:
+    """The code that a place belongs to; of a cell all of it, because IPython compiles each statement by itself."""
+    if place.in_cell and place.code.co_name.startswith("<"):
+        code = _compiled(place.filename, "".join(linecache.getlines(place.filename)))
+        return place.code if code is None else code
+    return place.code
+
+
+def later_cells(place: Place, most: int = 50) -> list[CodeType]:
+    """The code of the cells that were run after the one of a place, the next first."""
+    files = [name for name in list(linecache.cache) if is_cell(name)]
+    later = files[files.index(place.filename) + 1 :] if place.filename in files else []
+    codes = [_compiled(name, "".join(linecache.getlines(name))) for name in later[:most]]
+    return [code for code in codes if code is not None]
+
+
+@lru_cache(128)
+def _compiled(filename: str, source: str) -> CodeType | None:
+    try:
+        code: CodeType = compile(
+            source, filename, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+        )
+    except (SyntaxError, ValueError):
+        return None
+    return code
 
 
 def numpy_writes(code: CodeType, name: str) -> Iterator[Place]:

@@ -12,7 +12,18 @@ from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
-from .aliases import arrays_of, is_view, lent_to_numpy, lineage, numpy_writes, overlap, renamings, writes_to
+from .aliases import (
+    arrays_of,
+    is_view,
+    later_cells,
+    lent_to_numpy,
+    lineage,
+    numpy_writes,
+    overlap,
+    renamings,
+    whole_code,
+    writes_to,
+)
 from .answer import LESSONS, Answer, Line, lines
 from .history import fact
 from .values import at
@@ -122,10 +133,7 @@ def changed_outside(x: Tensor, e: Event, names: Names) -> Iterator[Answer]:
     source = expression(lent.place) or f"{lent.op}()"
     where = f"{title}[{', '.join(map(str, index))}]" if index else title
     array = f"the array {name}" if name else "a NumPy array"
-    places = list(numpy_writes(lent.place.code, name)) if name and lent.place is not None else []
-    found = [
-        Line("written by NumPy in", p) for p in places if p.line >= (lent.place.line if lent.place else 0)
-    ]
+    found = [Line("written by NumPy in", p) for p in _numpy_writes(lent, name)]
     fix = f"{source}.copy()" if lent.op == "numpy" else f"torch.tensor({name or 'array'})"
     yield Answer(
         "shared memory",
@@ -133,6 +141,17 @@ def changed_outside(x: Tensor, e: Event, names: Names) -> Iterator[Answer]:
         "memory, and NumPy's writes are not recorded (backward cannot see them either).",
         (*lines(("one memory since", lent)), *found), f"{fix}  # a copy has memory of its own", LESSON, about=(x,),
     )  # fmt: skip
+
+
+def _numpy_writes(lent: Event, name: str) -> list[Place]:
+    """Where the user's code writes into an array that has been one memory with a tensor since the event `lent`."""
+    place = lent.place
+    if place is None or not name:
+        return []
+    found = [p for p in numpy_writes(whole_code(place), name) if p.line >= place.line]
+    if not found:
+        found = [p for code in later_cells(place) for p in numpy_writes(code, name)]
+    return found
 
 
 def _array_changed(array: Any, names: Names) -> Iterator[Answer]:
@@ -190,8 +209,8 @@ def two_names(x: Any, names: Names) -> Iterator[Answer]:
         return
     mine = [k for k, v in (names or {}).items() if v is x and not k.startswith("_")]
     writes = [w for w in writes_to(x) if w.op != "data"] if len(mine) > 1 else []
-    codes = {e.spot[0]: None for e in list(journal.LOG) if e.spot is not None} if writes else {}
-    for code in codes:
+    spots = {e.spot[0]: e.spot for e in list(journal.LOG) if e.spot is not None} if writes else {}
+    for code in dict.fromkeys(whole_code(Place(*spot)) for spot in spots.values()):
         for first, second, place in renamings(code, mine):
             later = [w for w in writes if _after(w, place)]
             if later:
