@@ -155,17 +155,14 @@ class AskingMagics(ViewMagics):
         """The answer to `%why` alone: the last cell's error, else what is odd about its values, else an older error."""
         from autodiff_kernel import explain
         from autodiff_kernel.explain import Answer
-        from autodiff_kernel.views.marks import QUIET
         from autodiff_kernel.views.why import shown, why
 
         last = cells.of(self.shell)
         if last.error is not None and not cells.own_code(last.running):
             return why(last.error, namespace=names, everything=everything)
         found = explain.answers_to(last.values(names), names)
-        if found and found[0].topic not in QUIET:
-            return shown(found, names, everything=everything)
         error = explain.newest_error()
-        if error is not None and explain.answers(error, names):
+        if not found and error is not None and explain.answers(error, names):
             return why(error, namespace=names, everything=everything)
         nothing = "Nothing unusual was recorded about the last cell. Ask about a tensor: %why w"
         return shown(found or [Answer("nothing", nothing)], names, everything=everything)

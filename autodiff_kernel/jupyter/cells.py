@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from autodiff_kernel.core import journal
 from autodiff_kernel.core.tensor import Tensor
 
 MOST = 40  # values of a cell that are asked about
@@ -16,26 +17,28 @@ _of_shell: "WeakKeyDictionary[Any, Cells]" = WeakKeyDictionary()
 class Cells:
     """The newest cell with code of the user's own, and the one that is running.
 
-    Magics alone (`%graph y`) make no such cell: after them `%why` still speaks of what came before. No tensor is kept
-    alive: a cell's value is held weakly.
+    Magics alone (`%graph y`) and mere looks (`print(w.grad)`) make no such cell: after them `%why` still speaks of what
+    came before. No tensor is kept alive: a cell's value is held weakly.
     """
 
     def __init__(self) -> None:
         self.source, self.running = "", ""
         self.value: Callable[[], Any] = lambda: None
         self.error: BaseException | None = None
+        self.newest: Any = None  # event of the journal when the cell began
 
     def before(self, info: Any = None) -> None:
-        """A cell begins. (IPython before 8.? tells no more than that.)"""
+        """A cell begins."""
         self.running = getattr(info, "raw_cell", "") or ""
+        self.newest = _newest()
 
     def after(self, result: Any = None) -> None:
         """A cell has ended."""
         source, self.running = getattr(getattr(result, "info", None), "raw_cell", "") or self.running, ""
-        if not own_code(source):
+        error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
+        if not own_code(source) or (error is None and self.source and _newest() is self.newest):
             return
-        self.source = source
-        self.error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
+        self.source, self.error = source, error
         value = getattr(result, "result", None)
         self.value = weakref.ref(value) if isinstance(value, Tensor) else lambda: None
 
@@ -48,6 +51,11 @@ class Cells:
             if not name.startswith("_"):
                 found += askable(names.get(name))
         return list({id(x): x for x in found if x is not None}.values())[:MOST]
+
+
+def _newest() -> Any:
+    """The newest event of the journal."""
+    return journal.LOG[-1] if journal.LOG else None
 
 
 def askable(x: Any) -> list[Any]:
