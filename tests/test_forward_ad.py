@@ -147,7 +147,7 @@ def test_what_loses_the_tangent_and_what_keeps_it():
         ):
             assert fwAD.unpack_dual(lost).tangent is None
         assert d.tolist() == d.numpy().tolist() == [1.0, 2.0]
-        assert repr(d) == "tensor([1., 2.])"
+        assert repr(d) == "tensor([1., 2.], tangent=tensor([3., 4.]))"
         assert fwAD.unpack_dual(torch.tensor([d[0]])).tangent is None
         assert lists(d.clone()) == ([1.0, 2.0], [3.0, 4.0])
         assert lists(d.sign()) == ([1.0, 1.0], [0.0, 0.0])
