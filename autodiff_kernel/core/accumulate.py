@@ -113,9 +113,9 @@ def add_retained(t: Tensor, g: Any) -> None:
 
 def laid_out(g: Any, like: Any) -> Any:
     """g as PyTorch lays a gradient out in memory: like its tensor if that has no gaps, else row by row."""
-    if not like.size or like.shape != g.shape:
+    if like.__class__ is not ndarray or not like.size or like.shape != g.shape:
         return g
-    made = np.empty_like(like, g.dtype) if like.__class__ is ndarray else like
+    made = np.empty_like(like, g.dtype)
     if made.strides != like.strides:
         return np.ascontiguousarray(g)
     made[...] = g

@@ -13,7 +13,7 @@ from . import modes
 from .errors import explain
 from .graph import Node
 from .once import warn
-from .saved import called, check_writes
+from .saved import called
 from .wrappers import grounds
 
 on = [False]
@@ -45,15 +45,6 @@ def watched(step: Callable[..., Any]) -> Callable[..., Any]:
         return edges, xs, theirs
 
     return look
-
-
-def watched_writes(n: Node) -> None:
-    """`check_writes`, with the forward line on what it raises."""
-    try:
-        check_writes(n)
-    except RuntimeError as error:
-        point_out(error, n)
-        raise
 
 
 def point_out(error: Exception, n: Node) -> None:

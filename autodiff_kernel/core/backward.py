@@ -94,6 +94,12 @@ def grad(
                 topic="no tensor",
                 value=x,
             )
+    carried = any(isinstance(g, Tensor) and g.is_dual for g in gradients)  # then the walk carries wrappers
+    keep = create_graph if retain_graph is None else retain_graph
+    if any(isinstance(t, Tensor) and t.is_dual for t in outputs):
+        return dual_grad.grad(grad, outputs, inputs, gradients, keep, create_graph, allow_unused)
+    roots = roots_of(outputs, gradients, create_graph or carried)
+    for x in inputs:
         if x.node is None:
             raise explain(
                 RuntimeError,
@@ -102,11 +108,6 @@ def grad(
                 tensor=x,
                 topic="input without grad",
             )
-    carried = any(isinstance(g, Tensor) and g.is_dual for g in gradients)  # then the walk carries wrappers
-    keep = create_graph if retain_graph is None else retain_graph
-    if any(isinstance(t, Tensor) and t.is_dual for t in outputs):
-        return dual_grad.grad(grad, outputs, inputs, gradients, keep, create_graph, allow_unused)
-    roots = roots_of(outputs, gradients, create_graph or carried)
     edges = [as_edge(x.node) for x in inputs]
     out = collect(roots, edges, keep, create_graph or carried, create_graph)
     if not create_graph and not carried:

@@ -35,9 +35,9 @@ def walk(
     pending: dict[int, list[Any]] = {}  # stamp -> [node, cotangent so far]
     heap: list[int] = []  # their negated stamps
     nodes, inner = (None, None) if route is None else (route.nodes, route.inner())
-    step, check, hot = contributions, check_writes, route is None or route.due is None
+    step, hot = contributions, route is None or route.due is None
     if anomaly.on[0]:
-        step, check, hot = anomaly.watched(step), anomaly.watched_writes, False
+        step, hot = anomaly.watched(step), False
     for node, g in roots:
         if node.op is None:
             leaves[node] = _own(g) if node not in leaves else leaves[node] + g
@@ -66,15 +66,11 @@ def walk(
                     n, g = nxt, ng
             nxt = None
             op = n.op
-            if (
-                n.seq < written[0]
-                and op.counters
-                and (route is None or route.runs is None or n in route.runs)
-            ):
-                check(n)
             inputs = op.direct
             if inputs and hot and n.notes is None and (inner is None or n not in inner):
                 # The hot path: one, two or three inputs, nothing noted.  (Everything else: `contributions`, below.)
+                if n.seq < written[0] and op.counters:
+                    check_writes(n)
                 s = saved_tensors(n) if create_graph else n
                 shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
                 e = n.left
@@ -279,6 +275,8 @@ def gradients(
     op = n.op
     if g is None or g.__class__ is list and all(part is None for part in g):
         return [None] * len(edges)
+    if n.seq < written[0] and op.counters:
+        check_writes(n)
     s: Any = n
     together: Any = None  # the gradients of all inputs, if they come at once
     if op.whole is not None:
