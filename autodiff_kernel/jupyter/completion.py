@@ -8,7 +8,10 @@ from .magics import GROUPS
 
 _LINE = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(%{1,2}[A-Za-z_]\w*)\s+(.*)$")
 _WORD = re.compile(r"[^\s(,=]*$")
-_TAKES_TENSORS = ("graph", "graph_cell", "step", "backward_cell", "trace", "place", "why", "nan", "memory")
+_TAKES_TENSORS = (
+    "graph", "graph_cell", "step", "backward_cell", "trace", "place", "why", "nan", "memory", "tensor", "grad",
+    "jacobian", "gradcheck",
+)  # fmt: skip
 
 
 def candidates(line: str, names: dict[str, Any]) -> tuple[list[str], bool]:

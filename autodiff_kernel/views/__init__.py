@@ -11,18 +11,41 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     nan(x)         where the first nan or inf came from, step by step
     memory(names)  which tensors, gradients and graphs hold how much memory
     dialect()      which dialect is spoken, and what was otherwise in 2017
+    tensors(a, b)  what tensors are made of: strides, memory, values, who shares with whom
+    gradients(m)   how large each parameter's gradient is, and what is odd about it
+    jacobian(f, x) the Jacobian as a grid, with J·v or uᵀ·J
+    gradcheck(f, x) derivatives three ways, and the error against the step
     error(e)       what an error of ours is about, and what to write instead
 """
 
 from .dialect import dialect as dialect
 from .error import error as error
+from .gradcheck import gradcheck as gradcheck
+from .gradients import gradients as gradients
 from .graph import graph as graph
+from .jacobian import jacobian as jacobian
 from .memory import memory as memory
 from .nan import nan as nan
 from .placement import place as place
 from .result import Result as Result
 from .steps import steps as steps
+from .tensors import tensors as tensors
 from .trace import trace as trace
 from .why import why as why
 
-__all__ = ["Result", "dialect", "error", "graph", "memory", "nan", "place", "steps", "trace", "why"]
+__all__ = [
+    "Result",
+    "dialect",
+    "error",
+    "gradcheck",
+    "gradients",
+    "graph",
+    "jacobian",
+    "memory",
+    "nan",
+    "place",
+    "steps",
+    "tensors",
+    "trace",
+    "why",
+]
