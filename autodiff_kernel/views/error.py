@@ -68,7 +68,7 @@ def _text(view: ErrorView) -> str:
     if view.lesson and (steps or not view.said):
         steps += [f"Read: lesson {printable(view.lesson)}"]
     parts += ["\n".join(steps)] if steps else []
-    return "\n\n".join(parts) or printable(f"{view.kind}: {view.summary}")
+    return "\n\n".join(parts) or printable(f"{view.kind}: {view.summary or view.phrase}")
 
 
 def _html(view: ErrorView) -> str:

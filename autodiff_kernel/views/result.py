@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .style import escape_xml
+from .style import escape_xml, printable
 
 Render = Callable[[Any], str]
 _KINDS = {".txt": "text", ".html": "html", ".svg": "svg"}
@@ -45,7 +45,7 @@ class Result:
         files: Mapping[str, Callable[[Any, Path], None]] | None = None,
     ) -> None:
         self.model = model
-        self.alt = alt
+        self.alt = printable(alt)
         self._renderers = {"text": text, "html": html} | ({"svg": svg} if svg else {})
         self._files = dict(files or {})
         self._cache: dict[str, str] = {}
