@@ -27,6 +27,8 @@ __all__ = ["main", "page", "student"]
 _SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION *\n(.*?)^ *### END SOLUTION *\n?", re.M | re.S)
 _HIDDEN = re.compile(r"^ *### BEGIN HIDDEN TESTS *\n.*?^ *### END HIDDEN TESTS *\n?", re.M | re.S)
 _MARKER = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS) *\n?", re.M)
+# A guess is the student's to make: `%predict y = 7` loses its 7.
+_GUESS = re.compile(r"^(?P<magic> *%%?predict\b)(?P<name>[^=\n]*=(?!=))?[^\n]*", re.M)
 # An output that could run or fetch something is shown as text instead.
 _ACTIVE = re.compile(
     r"<\s*(?:script|iframe|object|embed|link|meta|form)|\son\w+\s*=|javascript:|(?:src|href)\s*=\s*[\"']?\s*(?:https?:)?//",
@@ -73,8 +75,18 @@ def student(notebook: Any) -> Any:
         cell.source = _SOLUTION.sub(
             lambda found: f"{found[1]}# YOUR CODE HERE\n{found[1]}raise NotImplementedError()\n", cell.source
         )
-        cell.source = _HIDDEN.sub("", cell.source).rstrip("\n")
+        cell.source = unguessed(_HIDDEN.sub("", cell.source).rstrip("\n"))
     return book
+
+
+def unguessed(source: str, room: str = "...") -> str:
+    """A cell's code with room for each guess. With `...` the magic says that there is none yet.
+
+    >>> print(unguessed("%predict slope = 12\\nslope = f(2)"))
+    %predict slope = ...
+    slope = f(2)
+    """
+    return _GUESS.sub(lambda found: f"{found['magic']}{found['name'] or ''} {room}", source)
 
 
 # ------------------------------------------------------------------ from cells to HTML
@@ -122,6 +134,7 @@ def _ruled(lines: int) -> str:
 def _code(source: str, blank: bool) -> str:
     """A code cell's source; on the blank page solutions are ruled space, on the other they are in bold."""
     source = _HIDDEN.sub("", source)
+    source = unguessed(source, "_" * 20) if blank else source
     out, at = [], 0
     for found in _SOLUTION.finditer(source):
         out.append(escape(source[at : found.start()]))
@@ -154,7 +167,7 @@ def _cell(cell: Any, following: Any, folder: Path, blank: bool) -> str:
         body = _markdown(folder, cell.get("attachments", {}), blank)(cell.source)
     elif cell.cell_type == "code":
         body = "" if "handout-output" in tags else _code(cell.source, blank)
-        if not is_answer(cell):
+        if not is_answer(cell) and not (blank and _GUESS.search(cell.source)):
             body += "".join(_output(output) for output in cell.outputs)
     else:
         body = ""

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from autodiff_kernel.core import modes
 
-from . import cells, completion, errors, magics
+from . import cells, completion, errors, magics, magics_lessons
 
 Undo = Callable[[], None]
 
@@ -24,6 +24,7 @@ PARTS: tuple[Callable[[Any], Undo], ...] = (
     _record,
     cells.load,
     magics.load,
+    magics_lessons.load,
     errors.load,
     completion.load,
 )

@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from autodiff_kernel.core import modes
 
-from . import magics_tensors
+from . import magics_lessons, magics_tensors
 from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options, visible
 from .magics_steps import LISTING as STEPS
@@ -28,6 +28,7 @@ LISTING = (
     ("%nan y", "where the first nan or inf came from, step by step"),
     ("%memory", "which tensors, gradients and graphs hold how much memory"),
     *magics_tensors.LISTING,
+    *magics_lessons.LISTING,
     ("%place", "where each tensor lives, and what was copied"),
     ("%simulate_gpu 2", "switches on two simulated GPUs"),
     ("%dialect 2017", "speaks PyTorch as it was in 2017; %dialect shows what differs"),
@@ -232,7 +233,13 @@ class AutodiffMagics(ViewMagics):
 
 
 # Every class of magics; `%autodiff` lists what they do, completion knows their options.
-GROUPS: tuple[type[ViewMagics], ...] = (AutodiffMagics, AskingMagics, StepMagics, magics_tensors.TensorMagics)
+GROUPS: tuple[type[ViewMagics], ...] = (
+    AutodiffMagics,
+    AskingMagics,
+    StepMagics,
+    magics_tensors.TensorMagics,
+    magics_lessons.LessonMagics,
+)
 
 
 def load(shell: Any) -> Callable[[], None]:

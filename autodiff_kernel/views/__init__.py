@@ -15,6 +15,8 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     gradients(m)   how large each parameter's gradient is, and what is odd about it
     jacobian(f, x) the Jacobian as a grid, with J·v or uᵀ·J
     gradcheck(f, x) derivatives three ways, and the error against the step
+    prediction(…)  a guess beside what came out
+    check(f, …)    an exercise: right, wrong with a hint, or not attempted
     error(e)       what an error of ours is about, and what to write instead
 """
 
@@ -24,6 +26,8 @@ from .gradcheck import gradcheck as gradcheck
 from .gradients import gradients as gradients
 from .graph import graph as graph
 from .jacobian import jacobian as jacobian
+from .lessons import check as check
+from .lessons import prediction as prediction
 from .memory import memory as memory
 from .nan import nan as nan
 from .placement import place as place
@@ -35,6 +39,7 @@ from .why import why as why
 
 __all__ = [
     "Result",
+    "check",
     "dialect",
     "error",
     "gradcheck",
@@ -44,6 +49,7 @@ __all__ = [
     "memory",
     "nan",
     "place",
+    "prediction",
     "steps",
     "tensors",
     "trace",
