@@ -281,3 +281,38 @@ def test_backward_as_a_cell_starts_where_its_line_says(shell: Kernel) -> None:
 
 def test_step_completes_its_options(shell: Kernel) -> None:
     assert "--strip" in shell.complete("%step --st") and "--from" in shell.complete("%%backward --f")
+
+
+NET = """
+with torch.scope("net"):
+    with torch.scope("layer 1"):
+        h1 = x1 * 2
+    with torch.scope("layer 2"):
+        h2 = (h1 * x2).tanh()
+out = h2 ** 2
+"""
+
+
+def test_graph_folds_and_expands_scopes(shell: Kernel) -> None:
+    assert "net = " in "\n".join(lines(shell.run(SETUP + NET + "%graph out --depth 0")))
+    told = "\n".join(lines(shell.run("%graph out --depth 0 --expand net --fold 'layer 1'")))
+    assert "net.layer 1" in told and "net.layer 2" in told
+    assert "did you mean 'layer 1'" in complaint(shell.run("%graph out --fold layer1"))
+
+
+def test_graph_counts_paths_shows_what_is_kept_and_compares(shell: Kernel) -> None:
+    assert "3 paths lead from the leaves to the result" in "\n".join(
+        lines(shell.run(SETUP + "%graph y --paths"))
+    )
+    assert "4 bytes" in "\n".join(lines(shell.run("%graph y --saved")))
+    told = lines(shell.run("%graph y --diff"))
+    assert told[0] == "Now:" and "After backward (foreseen: it has not run):" in told
+    assert "3 + 4 = 7" in "\n".join(told)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "html", "txt", "dot"])
+def test_graph_with_scopes_is_written_in_every_form(shell: Kernel, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"net.{suffix}"
+    shell.run(SETUP + NET)
+    assert shell.run(f"%graph out -o {file}").text() == f"wrote {file}\n"
+    assert file.stat().st_size > 300

@@ -55,6 +55,13 @@ def _graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
         argument(
             "--numbers", action="store_true", help="call unnamed values w1, w2, … as in an evaluation trace"
         ),
+        argument("--saved", action="store_true", help="show what each operation keeps for backward"),
+        argument("--depth", type=int, metavar="N", help="how many levels of scopes are open; 0 closes all"),
+        argument("--fold", action="append", default=[], metavar="SCOPE", help="draw this scope as one box"),
+        argument("--expand", action="append", default=[], metavar="SCOPE", help="open it all the same"),
+        argument("--repeats", action="store_true", help="draw equal blocks that follow each other once, ×n"),
+        argument("--paths", action="store_true", help="count the paths and the edges"),
+        argument("--diff", action="store_true", help="two pictures: before and after backward"),
         argument("--engine", choices=["own", "dot"], default="own", help="dot: let Graphviz lay it out"),
         argument("--limit", type=int, default=150, help="how many boxes are drawn before they are merged"),
     ):
@@ -224,9 +231,23 @@ class AutodiffMagics(ViewMagics):
         """The graph of a value, as the options ask for it."""
         from autodiff_kernel.views.graph import graph
 
-        options = ("sense", "direction", "numbers", "engine", "limit")
+        words = (
+            "sense",
+            "direction",
+            "numbers",
+            "saved",
+            "engine",
+            "limit",
+            "depth",
+            "repeats",
+            "paths",
+            "diff",
+        )
+        options: dict[str, Any] = {word: getattr(args, word) for word in words}
+        for word in ("fold", "expand"):
+            options[word] = [unquote(name) for name in getattr(args, word)]
         try:
-            result = graph(value, namespace=names, **{option: getattr(args, option) for option in options})
+            result = graph(value, namespace=names, **options)
         except (TypeError, ValueError) as error:  # not a tensor, an empty list: the magic was misused
             raise UsageError(f"{magic}: {error}") from None
         return self._give(result, args)

@@ -47,6 +47,11 @@ def tag(node: GraphNode) -> str:
     return f"{what} · {node.line}" if what and node.line else what or node.line
 
 
+def within(node: GraphNode) -> str:
+    """'in net.layer 1': the scopes it was computed in."""
+    return f"in {'.'.join(node.scope)}" if node.scope else ""
+
+
 def badge(node: GraphNode) -> str:
     """'error here' or what else the mark says, '×12', or ''."""
     if node.mark:

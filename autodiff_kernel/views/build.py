@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from .style import NOT_RECORDED, NOT_YET, array_text, number
 _BACKWARD, _CAPITAL = re.compile(r"Backward\d*$"), re.compile(r"(?<=[a-z0-9])([A-Z])")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 SUMMED = 10_000_000  # elements of a live tensor that a summary still reads
+_LONG, _LISTED = 160, 40  # characters of a source line, and lines
 NOT_KEPT = "passed, not kept"
 
 
@@ -42,6 +44,7 @@ class Wish:
     saved: bool = False
     title: str = ""
     mark: Any = None
+    foreseen: Any = None  # what a backward would bring, see compared.py
 
 
 def peek(raw: Any) -> Any:
@@ -128,9 +131,14 @@ class _Builder:
                     self.foreign = self.foreign or owner not in self.inside
                 if node.notes.grad is not None:
                     self.passed.add(node)
+        self.grads = {node: node.notes.grad for node in nodes if node.notes is not None}
+        if wish.foreseen is not None:
+            self.received, self.grads = wish.foreseen.received, wish.foreseen.grads
+            self.passed, self.foreign = set(nodes), False
         self.w = numbered(nodes) if wish.numbers else {}
         self.wrt = self._wrt()
         self.lines: dict[Any, str] = {}
+        self.sources: dict[tuple[str, int], tuple[str, str]] = {}
         places = [node.notes.place for node in nodes if node.notes is not None]
         codes = {place.code: place for place in places if place is not None}
         self.files = dict.fromkeys(place.filename for place in codes.values() if not place.in_cell)
@@ -172,6 +180,7 @@ class _Builder:
             caption=head_of(nodes, self.files),
             notes=tuple(notes),
             alt=_alt(nodes),
+            sources=tuple([self.sources[key] for key in sorted(self.sources)][:_LISTED]),
         )
 
     # ------------------------------------------------------------------------------------------ names
@@ -184,12 +193,13 @@ class _Builder:
             return ""
         node, output = self.roots[0]
         notes = kept(node)
-        if notes is None or self.received[node]:
+        if notes is None or self.received.get(node):
             return ""
-        if notes.grad is None:  # no backward so far: the labels say what it will bring
+        g = self.grads.get(node)
+        if g is None:  # no backward so far: the labels say what it will bring
             single = notes.shape == () and not self.passed
             return self._name(node, output) if single else ""
-        single = not np.ndim(notes.grad) and not isinstance(notes.grad, list) and peek(notes.grad) == 1
+        single = not isinstance(g, list) and not np.ndim(g) and peek(g) == 1
         return self._name(node, output) if single else ""
 
     def _line(self, node: Node) -> str:
@@ -199,8 +209,11 @@ class _Builder:
         key = (place.code, place.instruction)
         if key not in self.lines:  # a loop's operations share their places
             line = _line_number(*key)
+            text = linecache.getline(place.filename, line).strip()
             alone = len(self.files) == 1 or place.in_cell
             self.lines[key] = f"line {line}" if alone else f"{base_name(place.filename)}:{line}"
+            if text:
+                self.sources[place.filename, line] = self.lines[key], text[:_LONG]
         return self.lines[key]
 
     # ------------------------------------------------------------------------------------------ nodes
@@ -333,31 +346,35 @@ class _Builder:
         notes = kept(node)
         if not self.wish.grads:
             return "", "", ()
-        if notes is None:
+        g = self.grads.get(node)
+        if notes is None and g is None:
             if t is not None and t.retains_grad and t.grad is not None:
                 return array_text(peek(t.grad)), "here", ()
             return "", NOT_RECORDED, ()
-        if notes.grad is None:
+        if g is None:
             if node not in self.passed:
                 return "", NOT_YET, ()
             held = t.grad if t is not None and t.retains_grad else None
             return NOT_KEPT if held is None else array_text(peek(held)), "here", ()
-        if isinstance(notes.grad, list):
-            return "; ".join("none" if g is None else array_text(peek(g)) for g in notes.grad), "here", ()
-        return array_text(peek(notes.grad)), "here", _terms(self.received[node])
+        if isinstance(g, list):
+            return "; ".join("none" if part is None else array_text(peek(part)) for part in g), "here", ()
+        return array_text(peek(g)), "here", _terms(self.received.get(node, []))
 
     def _leaf_gradient(self, node: Node, t: Tensor | None) -> tuple[str, str, tuple[str, ...], str]:
         """A leaf's gradient, and what its `.grad` holds where that is something else."""
         if not self.wish.grads:
             return "", "", (), ""
-        notes = kept(node)
+        notes, g = kept(node), self.grads.get(node)
         stored = t.grad if t is not None else None
+        if self.wish.foreseen is not None and g is not None:
+            total = "" if stored is None else array_text(peek(stored) + peek(g))
+            return array_text(peek(g)), "here", _terms(self.received.get(node, [])), total
         text = array_text(peek(stored)) if stored is not None else ""
         if notes is None or node not in self.passed:
             return (text, "here", (), "") if text else ("", NOT_YET, (), "")
-        if notes.grad is None:
+        if g is None:
             return text or NOT_KEPT, "here", (), ""
-        grad = array_text(peek(notes.grad))
+        grad = array_text(peek(g))
         if t is None:
             return grad, "here", _terms(self.received[node]), ""
         return grad, "here", _terms(self.received[node]), "" if text == grad else text or "None"
@@ -385,12 +402,12 @@ class _Builder:
 
     def _step(self, node: Node, words: str, passed: str) -> str:
         """The chain rule along one edge, in single numbers: '2 · x2 = 6'."""
-        notes = kept(node)
-        if not words or notes is None or notes.grad is None or isinstance(notes.grad, list):
+        g = self.grads.get(node)
+        if not words or g is None or isinstance(g, list):
             return ""
-        if np.ndim(notes.grad) or len(passed) > 18 or "\n" in passed:
+        if np.ndim(g) or len(passed) > 18 or "\n" in passed:
             return ""
-        return f"{number(peek(notes.grad))} · {words} = {passed}".replace("-", "−")
+        return f"{number(peek(g))} · {words} = {passed}".replace("-", "−")
 
     def _contribution(self, node: Node, position: int, source: Node) -> str:
         if self.wish.grads:

@@ -11,6 +11,7 @@ from typing import Any
 from . import style
 from .boxes import GRAD, MUTED, Box, boxes, emphasis
 from .model import DATA, GROUP, LEAF, SAVED, GraphNode, GraphView
+from .scopes import clusters
 from .style import escape_dot, escape_xml
 
 PROGRAMS = ("dot", "graphviz-pure")
@@ -89,6 +90,7 @@ def digraph(view: GraphView) -> Any:
                 height="0.3",
             )
             made.edge(f"o{node.id}", f"n{node.id}", **arrow)
+    _frames(made, view)
     for edge in view.edges:
         if view.nodes[edge.source].role == SAVED:
             made.edge(f"n{edge.source}", f"o{edge.target}", style="dashed", arrowhead="none")
@@ -98,6 +100,27 @@ def digraph(view: GraphView) -> Any:
         text = {"label": escape_dot(f" {edge.label} ")} if edge.label else {}
         made.edge(f"n{edge.source}", end, **text, **arrow)
     return made
+
+
+def _frames(made: Any, view: GraphView) -> None:
+    """Open scopes as clusters: a node that a cluster names is drawn in it."""
+    framed = clusters(view)
+    sets = [set(cluster.members) for cluster in framed]
+    parts: dict[int, Any] = {}
+    for k in reversed(range(len(framed))):  # the innermost first: each goes into the one around it
+        part = parts.get(k) or made.__class__(f"cluster_{k}")
+        part.attr(label=escape_dot(framed[k].name), style="rounded,dashed", color=style.LINE, labeljust="l")
+        inner = set().union(*(sets[j] for j in parts if sets[j] <= sets[k] and j != k), set())
+        for i in framed[k].members:
+            if i not in inner:
+                part.node(f"n{i}")
+                if _has_sign(view.nodes[i]):
+                    part.node(f"o{i}")
+        for j in [j for j in parts if j != k and sets[j] <= sets[k]]:
+            part.subgraph(parts.pop(j))
+        parts[k] = part
+    for k in sorted(parts):
+        made.subgraph(parts[k])
 
 
 def graph_dot(view: GraphView) -> str:

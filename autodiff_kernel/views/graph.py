@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autodiff_kernel.core.backward import first_cotangent
 from autodiff_kernel.core.errors import explain
 from autodiff_kernel.core.graph import Node, as_edge, edges_of, node_of
 from autodiff_kernel.core.tensor import Tensor
@@ -16,10 +17,13 @@ from autodiff_kernel.core.tensor import Tensor
 from . import dot, paint
 from .build import Wish, called, model, reachable
 from .collapse import collapse
+from .compared import compared
 from .html import picture_html, summary_html
 from .model import GraphView, Summary, counted
 from .names import Names
+from .paths import path_notes
 from .result import Result
+from .scopes import fold as fold_scopes
 from .style import shape_text
 from .svg import graph_svg
 from .text import graph_text, summary_text
@@ -44,7 +48,7 @@ class GraphResult(Result):
         super().__init__(
             view,
             text=graph_text,
-            html=lambda view: picture_html(self._render("svg"), view.alt, self._render("text")),
+            html=lambda view: picture_html(self._render("svg"), view.alt, self._render("text"), view.sources),
             svg=self._picture,
             alt=view.alt,
             files={".dot": dot.save, ".gv": dot.save, ".pdf": self._page, ".png": self._page},
@@ -92,6 +96,12 @@ def graph(
     numbers: bool = False,
     saved: bool = False,
     limit: int = LIMIT,
+    depth: int | None = None,
+    fold: Sequence[str] = (),
+    expand: Sequence[str] = (),
+    repeats: bool = False,
+    paths: bool = False,
+    diff: bool = False,
     engine: str = "own",
     title: str = "",
     mark: Any = None,
@@ -102,8 +112,15 @@ def graph(
     caller's own if None. sense: 'forward' draws arrows as values flow, 'backward' as gradients do. direction: 'LR' or
     'TB'. values, grads: what the boxes show. numbers: call values without a variable w1, w2, … as in an evaluation
     trace. saved: show what each operation keeps for backward. limit: how many boxes are drawn; beyond it operations
-    are merged into groups, beyond 2,000 nodes (or `limit`) a summary in words takes the picture's place. engine: 'own'
-    or 'dot'. mark: a tensor or node that is drawn as the one in error.
+    are merged into groups, beyond 2,000 nodes (or `limit`) a summary in words takes the picture's place.
+
+    Scopes (`with torch.scope("layer 1")`) are drawn as frames. depth: how many levels of them are open, the others are
+    one box each; fold, expand: scopes that are closed or open all the same, by their own name or the way to them
+    ("net.layer 1"). repeats: equal blocks that follow each other become one box with ×n. paths: say how many ways lead
+    from the leaves to the result, and how many edges. diff: draw it twice, before and after backward; where none has
+    run, the second picture shows what it would bring (nothing is changed).
+
+    engine: 'own' or 'dot'. mark: a tensor or node that is drawn as the one in error.
 
     Values, gradients and lines were kept where recording was on (`core.modes.recording`; the kernel switches it on);
     elsewhere the picture says "not recorded".
@@ -123,6 +140,8 @@ def graph(
     _check("sense", sense, ("forward", "backward"))
     _check("direction", direction, ("LR", "TB"))
     _check("engine", engine, ("own", "dot"))
+    if depth is not None and depth < 0:
+        raise ValueError(f"depth={depth}: scopes are counted from 0 (all closed)")
     if namespace is None:
         caller = sys._getframe(1)
         namespace = {**caller.f_globals, **caller.f_locals}
@@ -134,9 +153,22 @@ def graph(
         )
     nodes = reachable([node for node, _ in roots])
     wish = Wish(sense, direction, values, grads, numbers, saved and len(nodes) <= limit, title, _node(mark))
+    ways = path_notes(roots, nodes, names) if paths else ()
     if len(nodes) > max(MOST, limit):
-        return _too_large(roots, nodes, names, wish)
-    return GraphResult(collapse(model(roots, nodes, names, wish), max(limit, 2 * limit * wish.saved)), engine)
+        return _too_large(roots, nodes, names, wish, ways)
+
+    def drawn(view: GraphView) -> GraphView:
+        view = replace(view, notes=(*view.notes, *ways))
+        if depth is not None or fold or expand or repeats:
+            view = fold_scopes(view, depth, fold, expand, repeats)
+        return collapse(view, max(limit, 2 * limit * wish.saved))
+
+    if diff:
+        tensor = x[0] if isinstance(x, (list, tuple)) else x
+        if not isinstance(tensor, Tensor):
+            raise TypeError("diff=True goes back from a tensor; give it the tensor, not its grad_fn")
+        return compared(roots, nodes, names, wish, drawn, lambda: first_cotangent(tensor, None, 0, False))
+    return GraphResult(drawn(model(roots, nodes, names, wish)), engine)
 
 
 def _check(option: str, given: Any, known: Sequence[str]) -> None:
@@ -177,7 +209,9 @@ def _no_graph(x: Tensor, name: str) -> RuntimeError:
     return explain(RuntimeError, f"{name} has no graph", why, cure, tensor=x)
 
 
-def _too_large(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: Wish) -> Result:
+def _too_large(
+    roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: Wish, notes: Sequence[str] = ()
+) -> Result:
     """A summary in place of a picture; the whole graph can still be written to a file."""
     counts: Counter[str] = Counter()
     depth: dict[Node, int] = {}
@@ -209,7 +243,8 @@ def _too_large(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, w
         tuple(ordered[:12]),
         some,
         f"{len(nodes):,} nodes are too many for a picture (at most {MOST:,}). save('graph.dot') on this result writes "
-        f"all of them; a part is drawn by giving an intermediate tensor instead.",
+        f"all of them; a part is drawn by giving an intermediate tensor instead."
+        + "".join(f" {line}" for line in notes),
         alt=f"{what}: {caption}",
     )
 

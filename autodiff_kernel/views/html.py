@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .model import GraphView, Summary, counted
 from .style import CARD, GREY, INK, MONO, RULE, card_html, escape_xml, img_html
 from .svg import graph_svg
@@ -12,18 +14,28 @@ _CELL = f"padding:2px 12px 2px 0;border-bottom:1px solid {RULE};text-align:left;
 
 def graph_html(view: GraphView, svg: str | None = None, text: str | None = None) -> str:
     """The picture of a graph, and the text twin behind a click."""
-    return picture_html(svg or graph_svg(view), view.alt or view.title, text or graph_text(view))
+    return picture_html(
+        svg or graph_svg(view), view.alt or view.title, text or graph_text(view), view.sources
+    )
 
 
-def picture_html(svg: str, alt: str, text: str) -> str:
-    """Any picture with its text twin."""
+def picture_html(svg: str, alt: str, text: str, sources: Sequence[tuple[str, str]] = ()) -> str:
+    """Any picture with its text twin, and the source lines it names."""
+    below = _unfolding("as text", text)
+    if sources:
+        wide = max(len(place) for place, _ in sources)
+        below += _unfolding("source lines", "\n".join(f"{place:{wide}}  {line}" for place, line in sources))
+    return img_html(svg, alt, below=below)
+
+
+def _unfolding(title: str, text: str) -> str:
+    """Text behind a click."""
     lines = "\n".join(escape_xml(line) for line in text.split("\n"))
-    twin = (
-        f"<details style='font-size:12px;color:{GREY};padding:0 10px 4px'><summary style='cursor:pointer'>as text"
+    return (
+        f"<details style='font-size:12px;color:{GREY};padding:0 10px 4px'><summary style='cursor:pointer'>{title}"
         f"</summary><pre style='font-family:{MONO};font-size:12px;line-height:1.35;background:{CARD};color:{INK};"
         f"margin:4px 0;overflow:auto'>{lines}</pre></details>"
     )
-    return img_html(svg, alt, below=twin)
 
 
 def summary_html(summary: Summary) -> str:

@@ -88,6 +88,7 @@ class GraphView:
     sense: 'forward' (arrows as values flow) or 'backward' (as gradients do). direction: 'LR' or 'TB'. wrt: the output's
     name where every gradient is that of one scalar output ('y' makes the label ∂y/∂x1), else ''. caption: what holds
     for all nodes. left_out: what the picture does not show, in a sentence. notes: further sentences under the picture.
+    sources: the lines that nodes name, with their text.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -100,6 +101,7 @@ class GraphView:
     left_out: str = ""
     notes: tuple[str, ...] = ()
     alt: str = ""
+    sources: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The model as dictionaries, lists, strings and numbers.

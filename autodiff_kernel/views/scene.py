@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import cos, radians, sin
 from typing import NamedTuple
 
-from . import style
+from . import framing, style
 from .boxes import GRAD, MUTED, Box, Row, boxes, emphasis
 from .labels import Area, Curve, Space
 from .layout import Layout, Point, assign_ranks, layered
 from .model import DATA, FREE, GROUP, LEAF, SAVED, GraphEdge, GraphNode, GraphView
+from .scopes import Cluster, clusters, entries
 from .style import shorten, text_width
 
 MARGIN, PAD, TITLE, ROW = 13.0, 10.0, 23.0, 15.0
@@ -117,21 +119,49 @@ class Cell(NamedTuple):
 
 
 def draw(view: GraphView) -> Scene:
-    """The whole picture of a view."""
+    """The whole picture of a view.
+
+    Open scopes get a frame. Where it would run through other boxes, its own ones say in which scope they are.
+    """
+    framed = clusters(view)
+    if not framed:
+        return _drawing(view, {}, []).scene()
+    told: dict[int, str] = {}
+    for _ in range(3):
+        drawing = _drawing(view, told, framed)
+        frames, left = drawing.frames(framed)
+        if not left:
+            break
+        framed = [cluster for cluster in framed if cluster not in left]
+        for cluster in left:
+            for i in cluster.members:
+                if view.nodes[i].scope:
+                    told[i] = ".".join(view.nodes[i].scope)
+    else:
+        drawing = _drawing(view, told, framed)
+        frames, _ = drawing.frames(framed)
+    return drawing.scene(frames)
+
+
+def _drawing(view: GraphView, told: dict[int, str], framed: list[Cluster]) -> _Drawing:
+    """A drawing of the view, laid out. told: what boxes say of their scope. framed: the scopes that get a frame."""
     down = view.direction == "TB"
     pairs = [(edge.source, edge.target) for edge in view.edges]
-    ranks = assign_ranks(len(view.nodes), pairs)
-    cells = _even([_cell(node, box) for node, box in zip(view.nodes, boxes(view), strict=True)], ranks, down)
+    deepest = max((cluster.depth for cluster in framed), default=0)
+    ranks = assign_ranks(len(view.nodes), pairs + entries(view, framed))
+    contents = boxes(view)
+    for i, scope in told.items():
+        contents[i] = contents[i]._replace(rows=(*contents[i].rows, Row("in", scope)))
+    cells = _even([_cell(node, box) for node, box in zip(view.nodes, contents, strict=True)], ranks, down)
     sizes = [_whole(cell, down) for cell in cells]
-    plan = layered(
-        sizes,
-        pairs,
-        direction=view.direction,
-        ranks=ranks,
-        rank_gap=_gaps(view, ranks, down),
-        node_gap=26 if down else 16,
-    )
-    return _Drawing(view, cells, sizes, plan).scene()
+    gaps, between = _gaps(view, ranks, down), 26.0 if down else 16.0
+    if deepest:
+        gaps = [max(gap, 40 + 2 * framing.SIDE * deepest + framing.HEAD * deepest * down) for gap in gaps]
+        between += 2 * framing.SIDE + framing.HEAD * (not down)
+    plan = layered(sizes, pairs, direction=view.direction, ranks=ranks, rank_gap=gaps, node_gap=between)
+    if deepest:
+        plan = framing.moved(plan, framing.SIDE * deepest, framing.HEAD * deepest)
+    return _Drawing(view, cells, sizes, plan)
 
 
 def _cell(node: GraphNode, box: Box) -> Cell:
@@ -218,7 +248,11 @@ class _Drawing:
             for area in dict.fromkeys(self.boxes + self.signs):
                 self.space.take(area)
 
-    def scene(self) -> Scene:
+    def frames(self, framed: list[Cluster]) -> tuple[list[framing.Frame], list[Cluster]]:
+        """The frames around scopes, and the scopes whose frame would run through other boxes."""
+        return framing.frames(framed, list(zip(self.boxes, self.signs, strict=True)))
+
+    def scene(self, frames: Sequence[framing.Frame] = ()) -> Scene:
         for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
             self._node(i, node, cell)
         self._edges()
@@ -236,8 +270,18 @@ class _Drawing:
             height += ROW
         if foot:
             height += 6
+        behind: list[Shape] = []
+        for frame in frames:
+            left, top, right, bottom = frame.area
+            behind.append(Rect(left, top, right - left, bottom - top, 9, frame.fill, style.LINE, 1.0, "2 3"))
+            name = shorten(frame.name, TAG, right - left - 16, bold=True)
+            behind.append(Text(left + 8, top + 13, name, TAG, style.GREY, bold=True))
         shapes = (
-            lines + self.fronts + [_stroke(look, commands) for look, commands in rules.items()] + self.labels
+            behind
+            + lines
+            + self.fronts
+            + [_stroke(look, commands) for look, commands in rules.items()]
+            + self.labels
         )
         return Scene(round(width), round(height), shapes)
 
@@ -500,3 +544,23 @@ def _footer(sentences: tuple[str, ...], room: float) -> list[str]:
         if line:
             lines.append(shorten(line, TAG, room))
     return lines
+
+
+def pair(first: Scene, second: Scene, titles: tuple[str, str], down: bool) -> Scene:
+    """Two pictures with their titles: side by side where they run from top to bottom, else one under the other."""
+    x, y = (first.width + 12, 0.0) if down else (0.0, first.height + 22)
+    shapes: list[Shape] = []
+    for scene, title, dx, dy in ((first, titles[0], 0.0, 22.0), (second, titles[1], x, y + 22)):
+        shapes.append(Text(dx + MARGIN, dy - 6, title, NAME, style.INK, bold=True))
+        shapes += [_shifted(shape, dx, dy) for shape in scene.shapes]
+    return Scene(max(first.width, x + second.width), max(first.height, y + second.height) + 22, shapes)
+
+
+def _shifted(shape: Shape, dx: float, dy: float) -> Shape:
+    if not isinstance(shape, Path):
+        return shape._replace(x=shape.x + dx, y=shape.y + dy)
+    commands = [
+        (letter, tuple([n + (dy if k % 2 else dx) for k, n in enumerate(numbers)]))
+        for letter, numbers in shape.commands
+    ]
+    return shape._replace(commands=tuple(commands))

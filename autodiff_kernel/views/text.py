@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .boxes import badge, gradient_label, tag
+from .boxes import badge, gradient_label, tag, within
 from .model import DATA, FREE, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView, Summary, counted
 from .style import NOT_RECORDED, printable, shape_text
 
@@ -63,7 +63,7 @@ def graph_text(view: GraphView) -> str:
                 _line(node.grad_text),
                 node.stored,
                 ", ".join(local[i]),
-                " ".join(filter(None, (tag(node), "←" if node.mark else "", badge(node)))),
+                " ".join(filter(None, (tag(node), within(node), "←" if node.mark else "", badge(node)))),
             ]
         )
     if len({row[3] for row in rows[1:]} - {""}) <= 1:  # the caption says it
