@@ -31,10 +31,11 @@ def add_grad(t: Tensor, g: Any) -> None:
         call(*addition(t, g, {}))
 
 
-def deposit(sums: dict[Node, Any]) -> None:
+def deposit(sums: dict[Node, Any], noted: bool = False) -> None:
     """Add the leaves' complete sums to their `.grad`, all at once.
 
-    A leaf that nobody holds any more gets none, and neither does one that does not require grad any more.
+    A leaf that nobody holds any more gets none, and neither does one that does not require grad any more.  noted: the
+    pictures know of the sums already.
     """
     calls: list[tuple[Any, ...]] = []
     numbers: dict[int, Any] = {}
@@ -43,7 +44,7 @@ def deposit(sums: dict[Node, Any]) -> None:
             t = n.leaf()
             if t is None or t.node is None:
                 continue
-            if n.notes is not None and n.notes.recorded:
+            if n.notes is not None and n.notes.recorded and not noted:
                 record_gradient(n.notes, g)
             if modes.watch[0] is not None:
                 modes.watchers["note"]("gradient", "grad", t, p=t._grad_or_none() is not None, on=False)

@@ -152,10 +152,10 @@ def complete(n: Node, g: Any, task: Task) -> None:
         if notes.before:
             task.enter()
             g = hooks.seen_before(notes, g)
-        if isinstance(g, np.ndarray) and has_hooks(notes):
+        if has_hooks(notes) and g is not None and not isinstance(g, (Tensor, np.generic)):
             g = g.copy()  # hooks may hold it
     if g is not None and t is not None and t.node is not None:
-        deposit({n: g})
+        deposit({n: g}, noted=True)
     if notes is not None and notes.accumulated and t is not None:
         task.enter()
         hooks.accumulated(notes, t)
