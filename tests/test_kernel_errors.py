@@ -146,3 +146,104 @@ def test_an_error_of_the_engine_shows_the_graph_and_the_line_to_change(ours: Ker
     html = shown(answer)["text/html"]
     assert html.count("<img src='data:image/svg+xml;base64,") == 1
     assert re.search(r"What to write:</b></div><pre [^>]*>h = h\.add\(1\)</pre>", html)
+
+
+@pytest.mark.parametrize(
+    "code, told",
+    [
+        ("t = torch.ones(2, 3)\nt.view(-1, -1)", "t is [2, 3] float32"),
+        ("t = torch.ones(2, 3)\ntorch.where(t, t, t)", "t is [2, 3] float32"),
+        ("t = torch.ones(2, 3)\nt.chunk(0)", "t is [2, 3] float32"),
+    ],
+)
+def test_an_error_of_ours_without_an_explanation_tells_the_operands(
+    ours: Kernel, code: str, told: str
+) -> None:
+    answer = ours.run(code)
+    assert told in shown(answer)["text/plain"] and told in shown(answer)["text/html"]
+    assert "autodiff_kernel/" not in "".join(answer.of("error")[0]["traceback"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.nothing_of_that_name",
+        "torch.ones(2).nothing",
+        "torch.load('/nowhere/file.pt')",
+        "torch.ones(2) + 'a'",
+        "def hook(g): raise ValueError('mine')\nw = torch.ones(1, requires_grad=True)\nh = w * 2\n"
+        "_ = h.register_hook(hook)\nh.backward()",
+    ],
+)
+def test_what_python_or_the_users_own_code_raises_has_no_view(ours: Kernel, code: str) -> None:
+    answer = ours.run(code)
+    assert answer.of("display_data") == [] and len(answer.of("error")) == 1
+
+
+PROPERTY = "class E(Exception):\n    @property\n    def explanation(self): raise {}\nraise E('text')"
+HOSTILE = {
+    "an explanation of somebody else's": "class E(Exception):\n    explanation = 'text'\nraise E('text')",
+    "an explanation that raises": PROPERTY.format("OSError('no')"),
+    "an explanation that ends the program": PROPERTY.format("SystemExit"),
+    "an explanation with nothing right in it": (
+        "e = RuntimeError('text')\nx = e.explanation = explain(RuntimeError, 'x').explanation\n"
+        "x.lines, x.node, x.tensor, x.facts, x.topic = 5, 'node', 3, None, 'freed graph'\nraise e"
+    ),
+    "a namespace with hostile names": (
+        "class Odd:\n    def __getattr__(self, name): raise ZeroDivisionError\n    def __eq__(self, other): raise OSError\n"
+        "    __hash__ = None\nodd = Odd()\ntorch.ones(2) + torch.ones(3)"
+    ),
+    "a model whose parameters fail": (
+        "class Model:\n    def named_parameters(self): raise RuntimeError('not ready')\nmodel = Model()\n"
+        "torch.ones(2) + torch.ones(3)"
+    ),
+    "a deep recursion": "def f(x): return f(x + torch.ones(1))\nf(torch.ones(1))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
+def test_the_users_error_is_shown_whatever_the_view_stumbles_over(ours: Kernel, code: str) -> None:
+    answer = ours.run(code)
+    assert answer.reply["status"] == "error"
+    assert len(answer.of("error")) == 1
+    assert answer.reply["ename"] in ("E", "RuntimeError", "RecursionError")
+    assert ours.run("1 + 1").results == ["2"]
+    ours.run("odd = model = None")
+
+
+def test_an_error_without_a_text_looks_as_in_a_plain_kernel(pair: tuple[Kernel, Kernel]) -> None:
+    code = "class E(Exception):\n    def __str__(self): raise ValueError('no text')\nraise E"
+    ours, plain = [[error["ename"] for error in running.run(code).of("error")] for running in pair]
+    assert ours == plain
+
+
+def test_where_why_fails_what_the_exception_knows_is_shown(ours: Kernel) -> None:
+    ours.run("import autodiff_kernel.explain as e_\nkept_ = e_.why\ndef broken(*a, **k): raise KeyError('k')")
+    ours.run("e_.why = broken")
+    try:
+        data = shown(ours.run("t = torch.ones(2, 3)\nt + torch.ones(2)"))
+        assert "do not broadcast" in data["text/html"] and "What to do" in data["text/html"]
+    finally:
+        ours.run("e_.why = kept_")
+
+
+def test_where_the_view_fails_it_says_so_and_the_error_follows(ours: Kernel) -> None:
+    ours.run(
+        "import sys\nv_ = sys.modules['autodiff_kernel.views.error']\nkept_ = v_.view_model\nv_.view_model = None"
+    )
+    try:
+        answer = ours.run("torch.ones(2, 3) + torch.ones(2)")
+        assert (
+            answer.text()
+            == "(the error view could not be drawn: TypeError: 'NoneType' object is not callable)\n"
+        )
+        assert answer.of("error")[0]["ename"] == "RuntimeError"
+    finally:
+        ours.run("v_.view_model = kept_")
+
+
+def test_an_exception_of_others_is_not_held_up(ours: Kernel) -> None:
+    """The error view is asked about every exception: of others' it must see at once that there is nothing to do."""
+    ours.run("import sys\nbefore = set(sys.modules)")
+    ours.run("[][0]")
+    assert ours.run("sorted(set(sys.modules) - before)").results == ["[]"]

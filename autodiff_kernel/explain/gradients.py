@@ -12,7 +12,7 @@ from autodiff_kernel.core.tensor import Tensor
 from . import cuts, rewrite, vanishing
 from .answer import LESSONS, Answer, Line, lines
 from .history import fact, name_of
-from .names import Names, as_code, at, born, called, expression, given_name, in_line, listed, whose
+from .names import Names, at, born, called, expression, given_name, in_line, listed, whose
 from .paths import broken, forgotten, last, leaf_events, lone_leaf, origins, parents, reaches, way
 from .updates import touches
 
@@ -417,7 +417,8 @@ def _has_a_graph(x: Tensor, names: Names) -> Iterator[Answer]:
         return
     name = called(x, names, "this tensor")
     back = next((e for e in reversed(list(journal.LOG)) if e.kind == "backward" and creates_graph(e)), None)
-    root = as_code(called(parents(back)[0], names, "loss")) if back is not None and parents(back) else "loss"
+    root = called(parents(back)[0], names).strip("`") if back is not None and parents(back) else ""
+    root = "loss" if not root or root.startswith("the ") else root
     yield Answer(
         "grad keeps a graph",
         f"{name}.grad requires grad: the backward{in_line(back, ' of ')} recorded how it was computed (create_graph), so "

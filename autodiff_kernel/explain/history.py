@@ -78,11 +78,17 @@ def _inside(name: str, holder: Any, t: Any) -> str:
     if isinstance(holder, (list, tuple)):
         return next((f"{name}[{i}]" for i, x in enumerate(holder[:1000]) if x is t), "")
     if isinstance(holder, dict):
-        return next((f"{name}[{k!r}]" for k, x in list(holder.items())[:1000] if x is t), "")
-    named = getattr(holder, "named_parameters", None)
-    if callable(named) and not isinstance(holder, type):
-        try:
-            return next((f"{name}.{k}" for k, x in named() if x is t), "")
-        except Exception:  # somebody else's object
-            return ""
-    return ""
+        found = (k for k, x in list(holder.items())[:1000] if x is t and isinstance(k, (str, int)))
+        return next((f"{name}[{k!r}]" for k in found), "")
+    return next((f"{name}.{k}" for k, x in parameters_of(holder) if x is t), "")
+
+
+def parameters_of(x: Any) -> list[tuple[str, Any]]:
+    """What `named_parameters()` gives; [] for what has no such method, and for a model that is not ready to say."""
+    if isinstance(x, type):
+        return []
+    try:
+        named = getattr(x, "named_parameters", None)
+        return [(str(name), t) for name, t in named()] if callable(named) else []
+    except Exception:  # somebody else's object: the question was about another one
+        return []

@@ -20,7 +20,7 @@ from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
 from .answer import LESSONS, Answer, lines
-from .history import fact, nodes
+from .history import fact, nodes, parameters_of
 from .related import direct_uses
 from .words import Names, atom, label, name_of_tensor, names_of_caller, shape, size, times
 
@@ -310,6 +310,7 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
     elif isinstance(value, (list, tuple)):
         yield from ((f"{name}[{i}]", t) for i, t in enumerate(value[:1000]) if isinstance(t, Tensor))
     elif isinstance(value, dict):
-        yield from ((f"{name}[{k!r}]", t) for k, t in list(value.items())[:1000] if isinstance(t, Tensor))
-    elif callable(getattr(value, "named_parameters", None)) and not isinstance(value, type):
-        yield from ((f"{name}.{k}", t) for k, t in value.named_parameters() if isinstance(t, Tensor))
+        items = list(value.items())[:1000]
+        yield from ((f"{name}[{k!r}]", t) for k, t in items if isinstance(t, Tensor) and isinstance(k, (str, int)))
+    else:
+        yield from ((f"{name}.{k}", t) for k, t in parameters_of(value) if isinstance(t, Tensor))

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from autodiff_kernel.core import journal
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.explain.history import parameters_of
 
 MOST = 40  # values of a cell that are asked about
 
@@ -70,9 +71,7 @@ def askable(x: Any) -> list[Any]:
 def askable_item(x: Any) -> list[Any]:
     if isinstance(x, (list, tuple)):
         return [x] if any(isinstance(y, Tensor) for y in x[:MOST]) else []
-    if isinstance(x, Tensor) or (not isinstance(x, type) and callable(getattr(x, "named_parameters", None))):
-        return [x]
-    return []
+    return [x] if isinstance(x, Tensor) or parameters_of(x) else []
 
 
 def own_code(source: str) -> list[str]:

@@ -68,7 +68,7 @@ def _indent(lines: tuple[Line, ...]) -> int:
 
 def _width(lines: tuple[Line, ...], cut: int) -> int:
     """Where the notes begin: behind the longest line that has one."""
-    return max(len(line.text) - cut for line in lines if line.note)
+    return max((len(line.text) - cut for line in lines if line.note), default=0)
 
 
 def excerpt_text(excerpt: Excerpt) -> str:
@@ -84,17 +84,17 @@ def excerpt_text(excerpt: Excerpt) -> str:
     return "\n".join(told)
 
 
-def excerpt_html(excerpt: Excerpt) -> str:
-    """The same on a card."""
+def excerpt_html(excerpt: Excerpt, colour: str = ERROR) -> str:
+    """The same on a card; colour: of the arrows and notes."""
     where, lines = excerpt
     cut = _indent(lines)
     width = _width(lines, cut)
     rows = []
     for line in lines:
         code = escape_xml(line.text[cut:])
-        arrow = f"<span style='color:{ERROR}'>→</span>" if line.note else " "
+        arrow = f"<span style='color:{colour}'>→</span>" if line.note else " "
         gap = " " * (width - len(line.text) + cut + 2)
-        note = f"{gap}<span style='color:{ERROR}'># {escape_xml(line.note)}</span>" if line.note else ""
+        note = f"{gap}<span style='color:{colour}'># {escape_xml(line.note)}</span>" if line.note else ""
         number = f"<span style='color:{GREY}'>{line.number:>4}</span>"
         rows.append(f"{arrow}{number}  {code}{note}")
     title = f"<div style='color:{GREY}'>in {escape_xml(where)}</div>" if where else ""

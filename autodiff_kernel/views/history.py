@@ -17,6 +17,7 @@ from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain.names import given_name
 from autodiff_kernel.explain.names import operation as operation_of
+from autodiff_kernel.explain.paths import forgotten
 from autodiff_kernel.explain.values import Backwards, Values
 
 from .build import NOT_KEPT, SUMMED, base_name, device_name, dtype_name, head_of, peek, sign
@@ -54,7 +55,10 @@ def history(
     if view is None:
         return None
     small = collapse(view, LIMIT)
-    return replace(small, left_out=small.left_out.split(" limit=")[0]) if small.left_out else small
+    merged = (
+        "" if small is view else small.left_out.split(" limit=")[0]
+    )  # (an option that this picture has not)
+    return replace(small, left_out=" ".join(filter(None, (merged, view.left_out))))
 
 
 class _Builder:
@@ -74,6 +78,7 @@ class _Builder:
         events = self._ordered(roots)
         used = {_key(x) for e in events for x in self._inputs(e)}
         files = {e.place.filename for e in events if e.place is not None and not e.place.in_cell}
+        self.more = self.more or any(forgotten(e) for e in events)
         self.outside = self.outside or any(_tracked(e) for e in events)
         for e in events:
             self._add(e, _key(e) not in used, files)

@@ -55,7 +55,7 @@ _HERE = {
 }
 # These set the scene.
 _SCENE = re.compile(
-    r"backward|needed|asked|raised|handed|called|came in|^copied in|out= is|switched off|flag"
+    r"(?<!for )backward|needed|asked|raised|handed|called|came in|^copied in|out= is|switched off|flag"
 )
 _BEGINS = re.compile(r"^made in|^first seen|^it was put|^inf was put|^the rule of|^used in|^and then")
 # Where no line has a box of its own, the tensor in question is marked.
@@ -74,8 +74,11 @@ _ABOUT = {
 }
 
 
-def picture(answer: Answer, namespace: Mapping[str, Any] | None) -> GraphView | None:
-    """How what an answer is about came about, with the break in red; None where there is nothing to be drawn."""
+def picture(answer: Answer, namespace: Mapping[str, Any] | None, calm: bool = False) -> GraphView | None:
+    """How what an answer is about came about, with the break in red; None where there is nothing to be drawn.
+
+    calm: nothing is wrong, so nothing is red.
+    """
     if answer.topic in NO_PICTURE:
         return None
     things = [x for x in answer.about if isinstance(x, (Tensor, Node))]
@@ -87,7 +90,7 @@ def picture(answer: Answer, namespace: Mapping[str, Any] | None) -> GraphView | 
     if not roots:
         return None
     asked = next((x for x in things if isinstance(x, Tensor)), None)
-    word = _ABOUT.get(answer.topic, "asked about")
+    word = "" if calm else _ABOUT.get(answer.topic, "asked about")
     return history(roots, namespace, badges(answer), asked, word, answer.topic in _NO_GRAPH)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from autodiff_kernel.core.graph import Node, as_edge
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.explain.history import parameters_of
 
 _LONGEST = 64  # elements of a list or dict that are looked through
 
@@ -71,7 +72,7 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
     """The tensors in a container or a module."""
     items: Iterable[tuple[str, Any]]
     if _is_module(value):
-        items = ((f"{name}.{path}", t) for path, t in value.named_parameters())
+        items = ((f"{name}.{path}", t) for path, t in parameters_of(value))
     elif len(value) > _LONGEST:
         return
     elif isinstance(value, dict):

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from autodiff_kernel import explain
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain import Answer
@@ -97,7 +99,9 @@ def why(
         namespace = {**caller.f_globals, **caller.f_locals}
     if x is explain.NEWEST:
         x = explain.newest_error()
-        about = "" if x is None else name_of_error(x)
+        if x is None:
+            return shown([explain.why(namespace=namespace)], namespace)
+        about = name_of_error(x)
     else:
         check(x)
         about = name_of_error(x) if isinstance(x, BaseException) else ""
@@ -119,17 +123,18 @@ def shown(
         chosen = list(
             {(a.topic, a.fix, str(a.lines)) if a.fix else a.finding: a for a in chosen[::-1]}.values()
         )[::-1]
-    view = WhyView(
-        tuple(finding(a) for a in chosen), clip(about, SENTENCE), picture(chosen[0], namespace), everything
-    )
+    calm = CALM if about else QUIET  # an exception is never merely so
+    drawn = picture(chosen[0], namespace, chosen[0].topic in calm)
+    findings = tuple(finding(a, a.topic in calm) for a in chosen)
+    view = WhyView(findings, clip(about, SENTENCE), drawn, everything)
     return Result(view, text=why_text, html=why_html, alt=view.findings[0].finding)
 
 
 def check(x: Any) -> None:
     """Raise TypeError for what no answer can be about."""
-    known = (Tensor, BaseException, list, tuple, dict)
+    known = (Tensor, BaseException, list, tuple, dict, np.ndarray)
     if not isinstance(x, known) and not any(
-        hasattr(x, name) for name in ("named_parameters", "param_groups", "__array__")
+        callable(getattr(type(x), name, None)) for name in ("named_parameters", "step")
     ):
         raise TypeError(
             f"why() explains tensors, lists of tensors, models, optimizers and exceptions; got {type(x).__name__}"
@@ -142,7 +147,7 @@ def name_of_error(error: BaseException) -> str:
     return text if len(text) <= TITLE else f"{text[: TITLE - 1]}…"
 
 
-def finding(answer: Answer) -> Finding:
+def finding(answer: Answer, calm: bool = False) -> Finding:
     """An answer as plain data, cut to a size that a page can hold."""
     perhaps = "" if answer.certain else "Perhaps: "
     return Finding(
@@ -153,7 +158,7 @@ def finding(answer: Answer) -> Finding:
         excerpts((note(answer, line), line.place) for line in answer.lines),
         clip(answer.fix, CODE),
         answer.lesson,
-        answer.topic in CALM,
+        calm,
     )
 
 
@@ -194,7 +199,7 @@ def why_html(view: WhyView) -> str:
 
 def _further(other: Finding, everything: bool) -> str:
     """One of the further answers."""
-    is_open = " open" if everything else ""
+    is_open = " open='open'" if everything else ""
     return (
         f"<details{is_open} style='padding-top:6px;max-width:776px'><summary style='cursor:pointer'>also: "
         f"{words_html(other.finding)}</summary><div style='padding-top:4px'>{finding_html(other, False)}</div></details>"
@@ -209,7 +214,7 @@ def finding_html(it: Finding, sentence: bool = True) -> str:
         if sentence
         else ""
     )
-    lines = "".join(excerpt_html(excerpt) for excerpt in it.excerpts)
+    lines = "".join(excerpt_html(excerpt, edge) for excerpt in it.excerpts)
     return (
         f"<div style='border-left:4px solid {edge};padding-left:12px;max-width:760px'>"
         f"{head}{lines}{steps_html(it.steps)}{fix_html(it.fix)}{lesson_html(it.lesson)}</div>"
