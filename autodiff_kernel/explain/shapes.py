@@ -3,7 +3,7 @@
 `shapes(x)` tells the shapes line by line; the diagnoses say where a shape is probably not what was meant.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,12 @@ def shapes(x: Tensor, namespace: Names = None) -> Answer:
     if len(trail) > LONGEST:
         trail = [f"… {len(trail) - LONGEST} earlier steps", *trail[-LONGEST:]]
     return Answer("shapes", told, trail=tuple(trail), lesson=LESSONS["tensors"], about=(x,))
+
+
+def shape_steps(events: Sequence[Event], names: Names) -> list[str]:
+    """A line with the shapes before and after for each of these events that made or changed a tensor, oldest first."""
+    kinds = ("operation", "write", "made")
+    return [_step(e, names) for e in events if e.kind in kinds and isinstance(e.shape, tuple)]
 
 
 def _step(e: Event, names: Names) -> str:

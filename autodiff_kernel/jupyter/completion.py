@@ -10,7 +10,7 @@ _LINE = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(%{1,2}[A-Za-z_]\w*)\s+(.*)$")
 _WORD = re.compile(r"[^\s(,=]*$")
 _TAKES_TENSORS = (
     "graph", "graph_cell", "step", "backward_cell", "trace", "place", "why", "nan", "memory", "tensor", "grad",
-    "jacobian", "gradcheck",
+    "jacobian", "gradcheck", "shapes", "timegrad",
 )  # fmt: skip
 
 

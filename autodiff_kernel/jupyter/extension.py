@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from autodiff_kernel.core import modes
 
-from . import cells, completion, errors, magics, magics_lessons
+from . import cells, completion, errors, magics, magics_lessons, magics_runs
 
 Undo = Callable[[], None]
 
@@ -25,6 +25,7 @@ PARTS: tuple[Callable[[Any], Undo], ...] = (
     cells.load,
     magics.load,
     magics_lessons.load,
+    magics_runs.load,
     errors.load,
     completion.load,
 )

@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from autodiff_kernel.core import modes
 
-from . import magics_lessons, magics_tensors
+from . import magics_lessons, magics_runs, magics_tensors
 from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options, visible
 from .magics_steps import LISTING as STEPS
@@ -28,6 +28,7 @@ LISTING = (
     ("%nan y", "where the first nan or inf came from, step by step"),
     ("%memory", "which tensors, gradients and graphs hold how much memory"),
     *magics_tensors.LISTING,
+    *magics_runs.LISTING,
     *magics_lessons.LISTING,
     ("%place", "where each tensor lives, and what was copied"),
     ("%simulate_gpu 2", "switches on two simulated GPUs"),
@@ -259,6 +260,7 @@ GROUPS: tuple[type[ViewMagics], ...] = (
     AskingMagics,
     StepMagics,
     magics_tensors.TensorMagics,
+    magics_runs.RunMagics,
     magics_lessons.LessonMagics,
 )
 

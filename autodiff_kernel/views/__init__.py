@@ -15,11 +15,16 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     gradients(m)   how large each parameter's gradient is, and what is odd about it
     jacobian(f, x) the Jacobian as a grid, with J·v or uᵀ·J
     gradcheck(f, x) derivatives three ways, and the error against the step
+    shapes(y)      which operand had which shape on the way to y, or in a line that failed
+    watch(mark())  what happened since a moment: nodes, memory, gradients, copies
+    descent(f, x)  the paths of SGD, momentum and Adam on the contours of f
+    timegrad(f)    how long forward and backward take
     prediction(…)  a guess beside what came out
     check(f, …)    an exercise: right, wrong with a hint, or not attempted
     error(e)       what an error of ours is about, and what to write instead
 """
 
+from .descent import descent as descent
 from .dialect import dialect as dialect
 from .error import error as error
 from .gradcheck import gradcheck as gradcheck
@@ -32,26 +37,35 @@ from .memory import memory as memory
 from .nan import nan as nan
 from .placement import place as place
 from .result import Result as Result
+from .shapes import shapes as shapes
 from .steps import steps as steps
 from .tensors import tensors as tensors
+from .timegrad import timegrad as timegrad
 from .trace import trace as trace
+from .watch import mark as mark
+from .watch import watch as watch
 from .why import why as why
 
 __all__ = [
     "Result",
     "check",
+    "descent",
     "dialect",
     "error",
     "gradcheck",
     "gradients",
     "graph",
     "jacobian",
+    "mark",
     "memory",
     "nan",
     "place",
     "prediction",
+    "shapes",
     "steps",
     "tensors",
+    "timegrad",
     "trace",
+    "watch",
     "why",
 ]
