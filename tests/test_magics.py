@@ -316,3 +316,18 @@ def test_graph_with_scopes_is_written_in_every_form(shell: Kernel, tmp_path: Pat
     shell.run(SETUP + NET)
     assert shell.run(f"%graph out -o {file}").text() == f"wrote {file}\n"
     assert file.stat().st_size > 300
+
+
+def test_trace_takes_any_seed_shows_partials_and_writes_latex(shell: Kernel, tmp_path: Path) -> None:
+    told = lines(shell.run("%trace f(2., 3.) --seed '(0.6, 0.8)' --partials"))
+    assert "ẇ (seed 0.6, 0.8)" in told[2] and "5.8" in told[-2]
+    assert "∂/∂a = " not in told and any("∂/∂w1 = w2 = 3" in line for line in told)
+    shell.run(f"%trace f(2., 3.) -o {tmp_path}/trace.tex")
+    assert r"w_{1} \cdot w_{2}" in (tmp_path / "trace.tex").read_text(encoding="utf-8")
+    assert "text/latex" in view(shell.run("%trace f(2., 3.) --latex"))
+
+
+@pytest.mark.parametrize("seed", ["(1,)", "(1, 2, 3)"])
+def test_trace_with_a_seed_of_another_length_says_so(shell: Kernel, seed: str) -> None:
+    told = complaint(shell.run(f"%trace f(2., 3.) --seed '{seed}'"))
+    assert "a seed needs one number per input: 2, not" in told

@@ -86,3 +86,83 @@ def test_bad_input():
         trace(lambda s: s, "text")
     with pytest.raises(ValueError, match="one number per input"):
         trace(f, 2.0, 3.0, seeds=[(1.0,)])
+
+
+def test_local_derivatives_stand_in_a_column():
+    result = trace(f, 2.0, 3.0, partials=True)
+    assert column(result, "partials")[2:] == [
+        (("w1", "w2", "3"), ("w2", "w1", "2")),
+        (("w1", "2·w1", "4"),),
+        (("w3", "1", "1"), ("w4", "1", "1")),
+    ]
+    assert "∂/∂w1 = w2 = 3" in result.text and "∂/∂w1 = w2 = 3" in result.html
+    assert "local derivatives" not in trace(f, 2.0, 3.0).text
+
+
+def test_latex_has_formulas_derivatives_and_numbers(tmp_path):
+    result = trace(f, 2.0, 3.0)
+    row = r"w_{3} = w_{1} \cdot w_{2} & 6 & 3 & 2 & \partial /\partial w_{1}=w_{2}=3,\partial /\partial w_{2}=w_{1}=2"
+    assert row + r" & \bar w_{5} \cdot 1 & 1 \\" in result.latex
+    assert result.latex.count("{") == result.latex.count("}")
+    assert result.save(tmp_path / "trace.tex").read_text(encoding="utf-8") == result.latex + "\n"
+    assert "text/latex" not in result._repr_mimebundle_()[0]
+    assert trace(f, 2.0, 3.0, latex=True)._repr_mimebundle_()[0]["text/latex"] == result.latex
+    blank = trace(f, 2.0, 3.0, blank=True).latex
+    assert "= 6" not in blank and "& 7" not in blank and r"\phantom" in blank
+
+
+def test_latex_leaves_no_command_of_a_name():
+    space = {}
+    exec("def f(a_b):\n    return a_b * 2.0", space)
+    space["f"].__name__ = r"\\input{/etc/passwd} $x$ 100%"
+    source = trace(space["f"], 1.0).latex
+    assert r"\input" not in source and r"\textbackslash{}" in source and r"\$x\$ 100\%" in source
+    assert r"\text{a\_b}" in source.replace(" ", "")
+
+
+def test_large_tensors_have_shapes_summaries_and_whole_adjoints():
+    x, w = torch.ones(20, 30), torch.ones(30, 10)
+    result = trace(lambda x, w: torch.sigmoid(x @ w).sum(), x, w)
+    assert column(result, "value")[:2] == ["[20, 30] min 1, max 1", "[30, 10] min 1, max 1"]
+    assert column(result, "value")[2:4] == ["[20, 10] not kept", "[20, 10] min 1, max 1"]
+    assert column(result, "adjoint")[3] == "[20, 10] min 1, max 1"
+    x = torch.full((20, 30), 0.1, requires_grad=True)
+    (x.exp() * 2).sum().backward()
+    big = trace(lambda x: (x.exp() * 2).sum(), torch.full((20, 30), 0.1))
+    assert (
+        column(big, "adjoint")[0] == f"[20, 30] min {x.grad.min().item():.4g}, max {x.grad.max().item():.4g}"
+    )
+
+
+def test_an_operation_with_several_results():
+    def parts(x):
+        a, b = x.split(1)
+        return (a * b).sum()
+
+    result = trace(parts, torch.tensor([2.0, 3.0]))
+    assert column(result, "adjoint") == ["[3, 2]", "", "[3]", "[2]", "[1]", "1"]
+
+
+def test_answers_are_checked_row_by_row():
+    sheet = trace(f, 2.0, 3.0, blank=True)
+    verdicts = sheet.check(value=[2, 3, 6, 5, None], adjoint=[7, 3], tangent=[1, 0, 3.0001], seed=0).model
+    assert [v.outcome for v in verdicts] == [
+        *("right", "right", "right", "wrong", "not attempted"),
+        *("right", "right", "right"),
+        *("right", "wrong"),
+    ]
+    assert [v.hint for v in verdicts if v.outcome == "wrong"] == ["w4 = w1²", "w̄2 = w̄3·w1"]
+    told = sheet.check(value=[0, 0, 0, 0, 0])
+    assert " 6" not in told.text and ">10<" not in told.html  # a hint is no answer
+    with pytest.raises(ValueError, match="6 answers"):
+        sheet.check(value=[0] * 6)
+    with pytest.raises(ValueError, match="seed=2"):
+        sheet.check(tangent=[0], seed=2)
+    with pytest.raises(ValueError, match="no adjoints"):
+        trace(f, 2.0, 3.0, reverse=False).check(adjoint=[1])
+
+
+def test_a_trace_leaves_the_users_gradients_alone():
+    w = torch.tensor(3.0, requires_grad=True)
+    result = trace(lambda x: x * w, 2.0)
+    assert column(result, "adjoint") == ["3", "2", "1"] and w.grad is None

@@ -129,6 +129,15 @@ class AutodiffMagics(ViewMagics):
     @view_options
     @argument("--forward", action="store_true", help="values and tangents only, no adjoints")
     @argument("--blank", action="store_true", help="a worksheet: names and formulas, the numbers left out")
+    @argument("--latex", action="store_true", help="as LaTeX, too, for PDF; -o trace.tex writes it")
+    @argument("--partials", action="store_true", help="a column with each step's local derivatives")
+    @argument(
+        "--seed",
+        action="append",
+        default=[],
+        metavar="VECTOR",
+        help="a tangent to start from, one number per input: --seed '(0.6, 0.8)'; may stand several times",
+    )
     @argument("--seeds", metavar="LIST", help="tangents to start from, for example --seeds '[(0.6, 0.8)]'")
     @argument("call", nargs="*", help="a call of a function of tensors")
     @line_magic
@@ -154,15 +163,32 @@ class AutodiffMagics(ViewMagics):
         gather.args, gather.keywords = call.args, call.keywords
         function = self._evaluate(ast.Expression(call.func), text, names)
         values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
-        from autodiff_kernel.views.trace import trace
+        from autodiff_kernel.views.trace import SeedError, trace
 
-        seeds = None
+        seeds = [
+            self._evaluate(
+                parse_expression(unquote(one), "%trace --seed", "--seed '(0.6, 0.8)'"), unquote(one), names
+            )
+            for one in args.seed
+        ] or None
         if args.seeds:
             text = unquote(args.seeds)
             seeds = self._evaluate(
                 parse_expression(text, "%trace --seeds", "--seeds '[(0.6, 0.8)]'"), text, names
             )
-        result = trace(function, *values, seeds=seeds, reverse=not args.forward, blank=args.blank, **options)
+        try:
+            result = trace(
+                function,
+                *values,
+                seeds=seeds,
+                reverse=not args.forward,
+                blank=args.blank,
+                partials=args.partials,
+                latex=args.latex,
+                **options,
+            )
+        except SeedError as error:
+            raise UsageError(f"%trace: {error}") from None
         return self._give(result, args)
 
     @no_var_expand

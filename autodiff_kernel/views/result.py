@@ -9,7 +9,7 @@ from typing import Any
 from .style import escape_xml, printable
 
 Render = Callable[[Any], str]
-_KINDS = {".txt": "text", ".html": "html", ".svg": "svg"}
+_KINDS = {".txt": "text", ".html": "html", ".svg": "svg", ".tex": "latex"}
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -23,9 +23,10 @@ _PAGE = """<!doctype html>
 class Result:
     """A view model and how to render it. Rendering happens when somebody looks, once.
 
-    `text`, `html`, `svg`: functions from the model to a string (`svg` only for pictures). `alt`: one line that says
-    what is shown, for those who don't see it. `files`: what `save` can write besides `.txt .html .svg`: functions
-    (model, path) by suffix.
+    `text`, `html`, `svg`: functions from the model to a string (`svg` only for pictures, `latex` only for formulas;
+    shown_latex: Jupyter is given it, too).
+    `alt`: one line that says what is shown, for those who don't see it. `files`: what `save` can write besides
+    `.txt .html .svg .tex`: functions (model, path) by suffix.
 
     >>> r = Result({"n": 1}, text=lambda m: f"n is {m['n']}", html=lambda m: f"<b>{m['n']}</b>", alt="n is 1")
     >>> r
@@ -41,12 +42,16 @@ class Result:
         text: Render,
         html: Render,
         svg: Render | None = None,
+        latex: Render | None = None,
+        shown_latex: bool = False,
         alt: str = "",
         files: Mapping[str, Callable[[Any, Path], None]] | None = None,
     ) -> None:
         self.model = model
         self.alt = printable(alt)
-        self._renderers = {"text": text, "html": html} | ({"svg": svg} if svg else {})
+        self._shown_latex = shown_latex
+        self._renderers = {"text": text, "html": html}
+        self._renderers |= {kind: render for kind, render in (("svg", svg), ("latex", latex)) if render}
         self._files = dict(files or {})
         self._cache: dict[str, str] = {}
 
@@ -70,6 +75,11 @@ class Result:
         """The picture as SVG source, or None where the view is not a picture."""
         return self._render("svg") if "svg" in self._renderers else None
 
+    @property
+    def latex(self) -> str | None:
+        """The view as LaTeX source, or None where it has no formulas."""
+        return self._render("latex") if "latex" in self._renderers else None
+
     def __repr__(self) -> str:
         return self.text
 
@@ -80,7 +90,9 @@ class Result:
         self, include: Any = None, exclude: Any = None
     ) -> tuple[dict[str, str], dict[str, Any]]:
         """What Jupyter shows: text always, HTML, the picture; and the alternative text in the metadata."""
-        kinds = {"text/html": "html", "image/svg+xml": "svg"}
+        kinds = {"text/html": "html", "image/svg+xml": "svg"} | (
+            {"text/latex": "latex"} if self._shown_latex else {}
+        )
         data = {"text/plain": self.text}
         for mime, kind in kinds.items():
             if kind in self._renderers and (not include or mime in include) and mime not in (exclude or ()):

@@ -15,14 +15,20 @@ import numpy as np
 
 from autodiff_kernel.core import create, dual, modes
 from autodiff_kernel.core import device as devices
-from autodiff_kernel.core.graph import Node, edges_of
+from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.tensor import Tensor
 
 from .formulas import written
 from .partials import Operand, Partials
-from .result import Result
-from .style import array_text
+from .style import array_text, shape_text
+from .trace_check import TraceResult
+from .trace_latex import latex as trace_latex
 from .trace_table import html, text
+from .walking import Part, Walk, shown
+
+
+class SeedError(ValueError):
+    """A seed that has not one number for each input."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,7 @@ class TraceRow:
     adjoint_from: str
     adjoint: str
     role: str  # "input", "constant" (a leaf from outside), "step" or "output"
+    partials: tuple[tuple[str, str, str], ...] = ()  # local derivatives: for which input, formula, number
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,7 @@ class TraceView:
     reverse: bool
     blank: bool
     notes: tuple[str, ...]
+    partials: bool = False  # is there a column of local derivatives?
 
 
 def trace(
@@ -57,13 +65,17 @@ def trace(
     seeds: Sequence[Any] | None = None,
     reverse: bool = True,
     blank: bool = False,
+    partials: bool = False,
+    latex: bool = False,
     **kwargs: Any,
-) -> Result:
+) -> TraceResult:
     """The evaluation trace of `f(*args)`: values, tangents for each seed, adjoints.
 
     args: numbers or tensors; each floating-point one is an input to differentiate for.  seeds: tangent vectors, one
     number (or tensor) per input; by default the unit vectors, so that each column is a partial derivative.  reverse:
-    show the adjoints.  blank: leave values, tangents and adjoints empty, for a worksheet.
+    show the adjoints.  partials: show each step's local derivatives in a column (LaTeX always has them).
+    blank: leave values, tangents and adjoints empty, for a worksheet.  latex: show it to Jupyter as text/latex, too
+    (`.latex` and `.save('trace.tex')` give it in any case).
 
     Raises TypeError if f gives no tensor, RuntimeError if its result does not depend on the inputs.
 
@@ -94,7 +106,8 @@ def trace(
             f"the result of {_name(f)} does not depend on its inputs through recorded operations: give floating-point "
             "inputs, and compute with tensors (no .item(), .detach(), no_grad)"
         )
-    return Result(_model(f, inputs, y, seeds, reverse, blank), text=text, html=html, alt=_alt(f, args))
+    view = _model(f, inputs, y, seeds, reverse, blank, partials)
+    return TraceResult(view, text=text, html=html, latex=trace_latex, shown_latex=latex, alt=_alt(f, args))
 
 
 def _name(f: Any) -> str:
@@ -131,29 +144,38 @@ def _inputs(f: Any, args: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _model(f: Any, inputs: Any, y: Tensor, seeds: Any, reverse: bool, blank: bool) -> TraceView:
+def _model(
+    f: Any, inputs: Any, y: Tensor, seeds: Any, reverse: bool, blank: bool, partials: bool
+) -> TraceView:
     moving = [(name, x) for name, x in inputs if isinstance(x, Tensor) and x.requires_grad]
     assert y.node is not None
     order = _order([x.node for _, x in moving], y.node)
     names = {n: f"w{i + 1}" for i, n in enumerate(order)}
     values = {n: _value(n, moving, y) for n in order}
+    for n in order:
+        if values[n] is None:
+            values[n] = _still_held(n, order)
     vectors = _vectors(moving, seeds)
     notes = []
     columns = [_tangents(order, values, moving, vector) for _, vector in vectors]
     if any(c is None for c in columns):
         columns, vectors = [], []
         notes.append("tangents are shown where every value has at most 64 elements")
+    received: dict[Part, list[tuple[Node, int, Any]]] = {}
     if reverse:
-        one = y.raw * 0 + 1
-        with modes.recording(True):
-            y.backward(create.made(one))
-    rows = tuple(_row(n, order, names, values, columns, moving, y, reverse) for n in order)
-    shown = ", ".join(_shown(x) if isinstance(x, Tensor) else repr(x) for _, x in inputs)
-    call = f"{_name(f)}({shown})"
+        one = np.ones_like(y.raw) if np.ndim(y.raw) else y.raw.dtype.type(1)
+        for moment in Walk(_end(y.node), one):
+            for gift in moment.gifts:
+                received.setdefault((gift.target, gift.output), []).append(
+                    (moment.node, gift.position, shown(gift.cotangent))
+                )
+    rows = tuple(_row(n, names, values, columns, moving, y, received if reverse else None) for n in order)
+    given = ", ".join(_shown(x) if isinstance(x, Tensor) else repr(x) for _, x in inputs)
+    call = f"{_name(f)}({given})"
     what = ["forward ↓ with tangents"] if vectors else []
     what += ["reverse ↑ with adjoints"] if reverse else []
     title = f"Evaluation trace of {call}" + (": " + ", ".join(what) if what else "")
-    return TraceView(title, call, tuple(h for h, _ in vectors), rows, reverse, blank, tuple(notes))
+    return TraceView(title, call, tuple(h for h, _ in vectors), rows, reverse, blank, tuple(notes), partials)
 
 
 def _order(inputs: list[Any], last: Node) -> list[Node]:
@@ -190,7 +212,7 @@ def _vectors(moving: Any, seeds: Any) -> list[tuple[str, list[Any]]]:
         for seed in seeds:
             parts = list(seed) if isinstance(seed, (tuple, list)) else [seed]
             if len(parts) != len(moving):
-                raise ValueError(f"a seed needs one number per input: {len(moving)}, not {len(parts)}")
+                raise SeedError(f"a seed needs one number per input: {len(moving)}, not {len(parts)}")
             shown = ", ".join(_shown(p) for p in parts)
             chosen.append(
                 (f"ẇ (seed {shown})", [_raw_seed(p, x) for p, (_, x) in zip(parts, moving, strict=True)])
@@ -248,9 +270,14 @@ def _plain(x: Any) -> Any:
     return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
-def _row(
-    n: Node, order: Any, names: Any, values: Any, columns: Any, moving: Any, y: Tensor, reverse: bool
-) -> TraceRow:
+def _end(n: Node) -> Part:
+    """The node, and which of its outputs."""
+    node, output = as_edge(n)
+    assert node is not None
+    return node, output
+
+
+def _row(n: Node, names: Any, values: Any, columns: Any, moving: Any, y: Tensor, received: Any) -> TraceRow:
     known = {x.node: name for name, x in moving}
     if n in known:
         role, formula_text = "input", known[n]
@@ -259,10 +286,50 @@ def _row(
     else:
         role = "output" if n is y.node else "step"
         formula_text = written(n, [o.name or _number(o.value) for o in _operands(n, names, values)])
-    value = "not kept" if values[n] is None else array_text(values[n])
-    tangents = tuple(array_text(np.asarray(c[n])) for c in columns)
-    source, adjoint = _adjoint(n, names, values, y) if reverse else ("", "")
-    return TraceRow(names[n], formula_text, value, tangents, source, adjoint, role)
+    several = n.op is not None and bool(n.op.outputs)
+    shape = None if n.notes is None or several else n.notes.shape
+    if values[n] is not None:
+        value = _cell(values[n])
+    else:
+        value = "its parts" if several else f"{shape_text(shape)} not kept" if shape else "not kept"
+    tangents = tuple(_cell(np.asarray(c[n])) for c in columns)
+    source, adjoint = _adjoint(n, names, values, y, received) if received is not None else ("", "")
+    if several and received is not None:
+        source, adjoint = "its parts", ""
+    return TraceRow(names[n], formula_text, value, tangents, source, adjoint, role, _local(n, names, values))
+
+
+def _cell(value: Any) -> str:
+    """A number or a small array; of a large one the shape and a summary."""
+    text_ = array_text(value)
+    return f"{shape_text(value.shape)} {text_}" if np.ndim(value) and "[" not in text_ else text_
+
+
+def _local(n: Node, names: Any, values: Any) -> tuple[tuple[str, str, str], ...]:
+    """The local derivatives of a step: for each input that moves, the formula and its number where it is one."""
+    if n.op is None:
+        return ()
+    operands = _operands(n, names, values)
+    with np.errstate(all="ignore"):
+        known = Partials(n.op.base, operands, Operand(names[n], _plain(values[n])), getattr(n, "p", None))
+        found = []
+        for i, edge in enumerate(edges_of(n)):
+            if edge is not None:
+                slope = known.slope(i)
+                number = "" if slope is None or np.ndim(slope) else _number(slope)
+                found.append((operands[i].name, known.formula(i), number))
+    return tuple(found)
+
+
+def _still_held(n: Node, order: list[Node]) -> Any:
+    """A value that was too large to be recorded, where a rule keeps it: its own, or that of an operation it went into."""
+    if n.op is not None and not n.op.outputs and getattr(n, "y", None) is not None:
+        return devices.to_numpy(n.y)
+    for other in order:
+        for letter, edge in zip("abc", edges_of(other) if other.op is not None else (), strict=False):
+            if edge is n and getattr(other, letter, None) is not None and other.op.each is None:
+                return devices.to_numpy(getattr(other, letter))
+    return None
 
 
 def _operands(n: Node, names: Any, values: Any) -> list[Operand]:
@@ -286,12 +353,11 @@ def _number(value: Any) -> str:
     return "…" if value is None else array_text(np.asarray(value))
 
 
-def _adjoint(n: Node, names: Any, values: Any, y: Tensor) -> tuple[str, str]:
+def _adjoint(n: Node, names: Any, values: Any, y: Tensor, all_received: Any) -> tuple[str, str]:
     """Where the adjoint comes from, as the textbooks write it, and its value."""
-    notes = n.notes
-    received = [] if notes is None else notes.received
+    received = all_received.get(_end(n), [])
     if n is y.node and not received:
-        return "seed", array_text(np.ones(np.shape(values[n])))
+        return "seed", _cell(np.ones(np.shape(values[n])))
     terms, numbers = [], []
     total: Any = 0
     for source, position, contribution in sorted(received, key=lambda r: r[0].seq):
@@ -301,10 +367,10 @@ def _adjoint(n: Node, names: Any, values: Any, y: Tensor) -> tuple[str, str]:
         partial = f"({partial})" if " " in partial or partial.startswith("−") else partial
         terms.append(f"w̄{names[source][1:]}·{partial}")
         numbers.append(contribution)
-        total = None if contribution is None or total is None else total + contribution
+        total = total if contribution is None else total + contribution
     if not terms:
         return "not reached", "0"
     text_ = " + ".join(terms)
     if len(terms) > 1 and all(c is not None and not np.ndim(c) for c in numbers):
         text_ += " = " + " + ".join(_number(c) for c in numbers)
-    return text_, "not kept" if total is None else _number(total)
+    return text_, "0" if total is None else _cell(np.asarray(total))

@@ -6,12 +6,15 @@ import unicodedata
 from typing import Any
 
 from .style import GRADIENT, INK, LEAF, LINE, RULE, card_html, escape_xml, printable
+from .trace_latex import local
 
 
 def columns(model: Any) -> list[tuple[str, str, str]]:
     """(heading, alignment, kind) of each column; a kind has its colour."""
     found = [("step", "left", "plain"), ("value", "right", "plain")]
     found += [(seed, "right", "tangent") for seed in model.seeds]
+    if model.partials:
+        found += [("local derivatives", "left", "tangent")]
     if model.reverse:
         found += [("adjoint from", "left", "adjoint"), ("w̄", "right", "adjoint")]
     return found
@@ -20,7 +23,8 @@ def columns(model: Any) -> list[tuple[str, str, str]]:
 def cells(model: Any, row: Any) -> list[str]:
     """One row's cells; on a worksheet only the formula is filled in."""
     step = f"{row.name} = {row.formula}"
-    filled = [row.value, *row.tangents, *([row.adjoint_from, row.adjoint] if model.reverse else [])]
+    slopes = ["\n".join(map(local, row.partials))] if model.partials else []
+    filled = [row.value, *row.tangents, *slopes, *([row.adjoint_from, row.adjoint] if model.reverse else [])]
     if model.blank:
         filled = [""] * len(filled)
     return [step, *filled]
