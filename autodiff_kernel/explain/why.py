@@ -79,11 +79,15 @@ def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
 
 def answers_to(things: Sequence[Any], namespace: Mapping[str, Any]) -> list[Answer]:
     """Everything that is known about any of several things, the most important first; each answer once."""
-    found: list[Answer] = []
+    ranked: list[tuple[int, Answer]] = []
     with modes.recording(False):
-        for diagnosis in DIAGNOSES:
-            for x in things:
-                found += [a for a in diagnosis(x, namespace) if a not in found]
+        for x in things:  # (diagnoses share what they look up about one of them)
+            for rank, diagnosis in enumerate(DIAGNOSES):
+                ranked += [(rank, a) for a in diagnosis(x, namespace)]
+    found: list[Answer] = []
+    for _, a in sorted(ranked, key=lambda entry: entry[0]):
+        if a not in found:
+            found.append(a)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kernel.core.graph import Passed
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
@@ -68,6 +69,14 @@ class _Builder:
         self.names, self.marks, self.outside = names, marks, outside
         self.values = Values()
         self.backs = Backwards(self.values)
+        self.came: dict[
+            int, list[Passed]
+        ] = {}  # tensor -> what came to it, and event -> what went through it
+        self.went: dict[int, list[Passed]] = {}
+        for step in self.backs.steps:
+            if step.target is not None:
+                self.came.setdefault(_tensor_key(step.target), []).append(step)
+            self.went.setdefault(id(step.event), []).append(step)
         self.ids: dict[Any, int] = {}
         self.nodes: list[GraphNode] = []
         self.edges: list[GraphEdge] = []
@@ -185,7 +194,7 @@ class _Builder:
             if _key(x) not in before or source is None:
                 self.more = self.more or _key(x) in before
                 continue
-            text = self._derivative(e, i, node) if self._passed(e) and _tracked(x) else ""
+            text = self._derivative(e, i, node) if id(e) in self.went and _tracked(x) else ""
             swapped = isinstance(e.op, Op) and e.op.base.name == "rsub"
             self.edges.append(GraphEdge(source, node.id, text, -position if swapped else position))
             position += 1
@@ -238,16 +247,13 @@ class _Builder:
             return array_text(peek(t.raw))
         return ""
 
-    def _passed(self, e: Event) -> bool:
-        return any(step.event is e for step in self.backs.steps)
-
     def _gradient(self, e: Event) -> str:
         """What the newest backward that came this far brought here."""
-        steps = self.backs.into(e)
+        steps = self.came.get(_tensor_key(e), [])
         if steps:
-            given = [self.backs.gradient(step) for step in steps]
+            given = [self.backs.gradient(step) for step in steps if step.walk == steps[-1].walk]
         else:  # nothing passed on to it, but it may be where a backward began
-            given = [self.backs.cotangent(s) for s in self.backs.steps if s.event is e][-1:]
+            given = [self.backs.cotangent(step) for step in self.went.get(id(e), [])[-1:]]
         if not given:
             return ""
         known = [g for g in given if g is not None]
@@ -268,6 +274,11 @@ def _tracked(e: Event) -> bool:
     if e.result.__class__ is tuple:
         return e.off is None and any(x.__class__ is Event and x.tracked for x in e.inputs)
     return e.tracked
+
+
+def _tensor_key(e: Event) -> int:
+    """What is the same for all events of one tensor."""
+    return id(e) if e.result is None else id(e.result)
 
 
 def _key(e: Event) -> Any:

@@ -25,6 +25,7 @@ CALM = {
 # Findings that are merely so: they are not told beside a fault.
 QUIET = CALM | {"nobody asked", "gradients have no history"}
 NO_PICTURE = CALM | {"gradcheck in float32", "two dtypes"}
+MOST = 3  # of the tensors that an answer is about; they are alike where there are many
 _NO_GRAPH = ("nobody asked", "not asked")
 
 # The place of each of these is in the box that it is about: what stands on that box.
@@ -81,7 +82,7 @@ def picture(answer: Answer, namespace: Mapping[str, Any] | None, calm: bool = Fa
     """
     if answer.topic in NO_PICTURE:
         return None
-    things = [x for x in answer.about if isinstance(x, (Tensor, Node))]
+    things = [x for x in answer.about if isinstance(x, (Tensor, Node))][-MOST:]
     about = [e for x in things if (e := _event(x)) is not None]
     if answer.topic.startswith("grad"):  # the way back is what it is about
         about = [_owner(e) for e in about]
