@@ -132,6 +132,12 @@ def test_a_rate_too_large_runs_away() -> None:
     assert view.model.frame[1] < 10
 
 
+def test_a_start_where_nothing_is_finite_and_a_flat_function() -> None:
+    view = sound(descent(lambda x: torch.log(x).sum(), [-1.0, 2.0]))
+    assert "not finite at the start" in view.text
+    assert "Contours" not in sound(descent(lambda x: x.sum() * 0 + 1, [0.0, 1.0])).text
+
+
 def test_what_descent_refuses() -> None:
     with pytest.raises(ValueError, match="two numbers"):
         descent(lambda x: x.sum(), [1.0])

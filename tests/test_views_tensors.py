@@ -287,6 +287,29 @@ def test_a_kink_shows_in_one_sided_differences():
     assert "kink" not in gradcheck(torch.sin, torch.zeros(1, dtype=torch.float64)).text
 
 
+def test_what_is_not_finite_is_told_without_a_warning(recwarn):
+    x = torch.zeros(1, dtype=torch.float64)
+    view = sound(gradcheck(torch.log, x))
+    assert not view.model.agrees and re.search(r"∂.* +nan +inf +inf +no", view.text)
+    sound(jacobian(torch.log, x, v=[0.0]))
+    sound(tensors(torch.tensor([float("inf"), -float("inf"), float("nan"), 1e38])))
+    big = torch.tensor([1e308, 1e308], dtype=torch.float64, requires_grad=True)
+    big.sum().backward()
+    sound(gradients({"big": big}))
+    assert not [w for w in recwarn if "autodiff_kernel/views" in str(w.filename)]
+
+
+def test_complex_results_are_refused():
+    x = torch.ones(1, dtype=torch.float64)
+    for view in (jacobian, gradcheck):
+        with pytest.raises(TypeError, match="is complex"):
+            view(lambda x: x * 1j, x)
+
+
+def test_exact_differences_are_called_exact():
+    assert "exact here at every step" in gradcheck(torch.round, torch.zeros(1, dtype=torch.float64)).text
+
+
 def test_without_a_plot_there_is_no_picture():
     view = sound(gradcheck(torch.exp, torch.ones(1, dtype=torch.float64), plot=False))
     assert view.svg is None and view.model.curve == ()

@@ -79,6 +79,7 @@ def adam(lr: float, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8)
 _STEPS: dict[str, Callable[[float], Step]] = {"sgd": sgd, "momentum": momentum, "adam": adam}
 
 
+@np.errstate(all="ignore")
 def descent(
     f: Callable[[Tensor], Tensor], x0: Any, *, lr: float = 0.1, steps: int = 30,
     methods: Sequence[str] = METHODS, name: str = "f",
@@ -186,6 +187,7 @@ def page(m: DescentView) -> Page:
         end = path.points[-1] if path.points else (math.nan, math.nan)
         best = min(path.values, default=math.nan)
         told = "ran away: the rate is too large" if path.ran_away or _worse(path) else ""
+        told = told if path.points else "not finite at the start"
         rows.append(
             (path.method, f"({_short(end[0])}, {_short(end[1])})", _short(path.values[-1] if path.values else math.nan),
              _short(best), told)
@@ -193,9 +195,11 @@ def page(m: DescentView) -> Page:
     alarm = frozenset((r, 4) for r, row in enumerate(rows) if row[4])
     heads = ("method", "ends at", "value there", "best value", "remarks")
     table = Table(heads, tuple(rows), frozenset({2, 3}), alarm=alarm)
-    words = Words((f"Contours at {', '.join(number(level) for level in m.levels)}.",), "quiet")
+    blocks: tuple[Words | Table, ...] = (table,)
+    if m.levels:
+        blocks += (Words((f"Contours at {', '.join(number(level) for level in m.levels)}.",), "quiet"),)
     alt = f"{m.title}; " + "; ".join(f"{r[0]} ends at {r[1]} with {r[2]}" for r in rows)
-    return Page(m.title, (table, words), alt, _scene(m))
+    return Page(m.title, blocks, alt, _scene(m))
 
 
 def _worse(path: Descent) -> bool:

@@ -49,6 +49,7 @@ class GradcheckView:
     best: tuple[float, float] | None
 
 
+@np.errstate(all="ignore")
 def gradcheck(
     f: Callable[[Tensor], Tensor], x: Tensor, *, plot: bool = True, eps: float | None = None,
     rtol: float | None = None, name: str = "f",
@@ -72,6 +73,10 @@ def gradcheck(
     y = f(x)
     if not isinstance(y, Tensor):
         raise TypeError(f"{clip(name)} gives a tensor; this gave {type(y).__name__}")
+    if y.is_complex():
+        raise TypeError(
+            f"{clip(name)}(x) is complex; the check is of real values, for example of its real part"
+        )
     double = x.dtype.name == "float64"
     eps = eps or (1e-6 if double else 1e-3)
     rtol = rtol or (1e-5 if double else 1e-2)
@@ -97,7 +102,7 @@ def gradcheck(
         curve,
         _best(curve),
     )
-    return page_result(model, page, picture=bool(curve))
+    return page_result(model, page)
 
 
 def _on_arrays(f: Callable[[Tensor], Tensor], x: Tensor) -> Callable[[np.ndarray], np.ndarray]:
@@ -237,13 +242,9 @@ def page(m: GradcheckView) -> Page:
 
 def _same(measured: float, exact: float) -> float:
     """What differences give, to the digits that count: the last ones differ between machines."""
-    return (
-        exact
-        if exact and abs(measured - exact) < 5e-5 * abs(exact)
-        else float(f"{measured:.3g}")
-        if abs(measured) > 1e-9
-        else 0.0
-    )
+    if exact and abs(measured - exact) < 5e-5 * abs(exact):
+        return exact
+    return 0.0 if abs(measured) <= 1e-9 else float(f"{measured:.3g}")
 
 
 def _power(value: float) -> str:
@@ -267,6 +268,8 @@ def _told(m: GradcheckView) -> str:
     if m.best is None:
         return "No step gives a finite difference."
     h, error = m.best
+    if m.agrees and not any(both for _, _, both in m.curve):
+        return "Central differences are exact here at every step."
     if not m.agrees:
         return f"No step h helps: along this direction the difference is still {_power(error)} at the best of them."
     return (

@@ -87,6 +87,7 @@ def _listed(some: tuple[int, ...]) -> str:
     return ", ".join(map(str, some[:MOST_DEAD])) + more
 
 
+@np.errstate(all="ignore")
 def gradients(
     what: Any = None,
     *,

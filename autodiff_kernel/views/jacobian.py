@@ -40,6 +40,7 @@ class JacobianView:
         return int(np.prod(self.shape_y)), int(np.prod(self.shape_x))
 
 
+@np.errstate(all="ignore")
 def jacobian(
     f: Callable[[Tensor], Tensor], x: Tensor, *, v: Any = None, u: Any = None, name: str = "f"
 ) -> Result:
@@ -64,6 +65,10 @@ def jacobian(
     y = f(x)
     if not isinstance(y, Tensor):
         raise TypeError(f"{clip(name)} gives a tensor; this gave {type(y).__name__}")
+    if y.is_complex():
+        raise TypeError(
+            f"{clip(name)}(x) is complex; a Jacobian is shown of real values, for example of its real part"
+        )
     m, n = y.numel(), x.numel()
     wide = m <= n
     whole = func.jacrev(f)(x) if wide else func.jacfwd(f)(x)

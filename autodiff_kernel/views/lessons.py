@@ -58,6 +58,7 @@ class CheckView:
 
 
 # --------------------------------------------------------------------------------------------------------- predict
+@np.errstate(all="ignore")
 def prediction(name: str, guess: Guess, result: Any) -> Result:
     """Show a guess beside what came out.
 
@@ -72,7 +73,7 @@ def prediction(name: str, guess: Guess, result: Any) -> Result:
     outcome, remark = (NOT_ATTEMPTED, "no guess yet") if guess.blank else _judged(guess, result)
     shown = "not shown: guess first" if guess.blank else _written(result)
     model = PredictionView(clip(name), clip(guess.text) if not guess.blank else "—", shown, outcome, remark)
-    return page_result(model, _prediction_page, picture=False)
+    return page_result(model, _prediction_page)
 
 
 def _judged(guess: Guess, result: Any) -> tuple[str, str]:
@@ -187,7 +188,7 @@ def check(judge: Callable[..., Any], *answers: Any, name: str = "") -> Result:
         outcome, hint = NOT_ATTEMPTED, "fill in the cell above, then run it and this one"
     else:
         outcome, hint = outcome_of(lambda: judge(*answers))
-    return page_result(CheckView(clip(title), outcome, hint), _check_page, picture=False)
+    return page_result(CheckView(clip(title), outcome, hint), _check_page)
 
 
 def outcome_of(run: Callable[[], Any], known: Sequence[str] | None = None) -> tuple[str, str]:
@@ -218,7 +219,7 @@ def parameters_of(judge: Callable[..., Any]) -> list[str]:
 
 def check_result(name: str, outcome: str, hint: str) -> Result:
     """The view of a check that has been run elsewhere."""
-    return page_result(CheckView(clip(name), outcome, hint), _check_page, picture=False)
+    return page_result(CheckView(clip(name), outcome, hint), _check_page)
 
 
 def sentence(m: CheckView) -> str:

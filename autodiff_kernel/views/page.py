@@ -52,25 +52,17 @@ class Page:
     scene: Scene | None = None
 
 
-def page_result(model: Any, page: Callable[[Any], Page], *, picture: bool = True, alt: str = "") -> Result:
-    """The result object of a model that `page` turns into blocks. picture: whether there is one."""
-    svg = (
-        (lambda m: scene_svg(_scene(page(m)), title=page(m).title, description=page(m).alt))
-        if picture
-        else None
-    )
+def page_result(model: Any, page: Callable[[Any], Page]) -> Result:
+    """The result object of a model that `page` turns into blocks."""
+    made = page(model)  # once, for all renderings
+    scene = made.scene
     return Result(
         model,
-        text=lambda m: page_text(page(m)),
-        html=lambda m: page_html(page(m)),
-        svg=svg,
-        alt=alt or page(model).alt,
+        text=lambda _: page_text(made),
+        html=lambda _: page_html(made),
+        svg=None if scene is None else lambda _: scene_svg(scene, title=made.title, description=made.alt),
+        alt=made.alt,
     )
-
-
-def _scene(page: Page) -> Scene:
-    assert page.scene is not None
-    return page.scene
 
 
 def clip(name: object) -> str:

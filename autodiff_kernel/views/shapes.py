@@ -45,7 +45,7 @@ def shapes(what: Any, *, namespace: Mapping[str, Any] | None = None, name: str =
     """
     names = dict(namespace or {})
     if isinstance(what, BaseException):
-        return page_result(_failed(Raised(what, names)), page, picture=False)
+        return page_result(_failed(Raised(what, names)), page)
     if isinstance(what, Tensor):
         trail = explain.shapes(what, names).trail
         name = name or next((n for n, x in names.items() if x is what), "it")
@@ -57,7 +57,7 @@ def shapes(what: Any, *, namespace: Mapping[str, Any] | None = None, name: str =
         raise TypeError(f"shapes are shown of a tensor or of an error; this is {type(what).__name__}")
     steps = tuple(_parted(step) for step in trail)
     model = ShapesView(title, steps[-MOST:], (), "", "", max(0, len(steps) - MOST))
-    return page_result(model, page, picture=False)
+    return page_result(model, page)
 
 
 def _parted(step: str) -> tuple[str, str, str]:

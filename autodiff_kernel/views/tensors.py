@@ -83,6 +83,7 @@ class TensorsView:
     broadcast: Broadcast | None
 
 
+@np.errstate(all="ignore")
 def tensors(
     *what: Tensor | Mapping[str, Tensor], namespace: Mapping[str, Any] | None = None, broadcast: bool = False
 ) -> Result:
@@ -118,7 +119,7 @@ def tensors(
         () if broadcast else tuple(_ribbons(names, xs)),
         together,
     )
-    return page_result(model, page, picture=page(model).scene is not None)
+    return page_result(model, page)
 
 
 def _name_of(x: Tensor, named: list[tuple[str, Tensor]]) -> str:

@@ -79,7 +79,7 @@ def timegrad(run: Callable[[], Tensor], *, seconds: float = 0.5, name: str = "it
         for leaf, gradient in before:
             leaf.grad = gradient
     model = TimegradView(f"Time of {clip(name)}", len(forward), _times(forward), _times(backward))
-    return page_result(model, page, picture=False)
+    return page_result(model, page)
 
 
 def _times(values: list[float]) -> Times:

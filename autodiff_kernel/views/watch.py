@@ -103,7 +103,7 @@ def watch(since: Mark, *, namespace: Mapping[str, Any] | None = None) -> Result:
         len(made), sum(e.tracked for e in made), tuple(Counter(e.name for e in made).most_common(MOST)), kept,
         kept - since.kept, tuple(leaves), tuple((way, n, weights[way]) for way, n in sorted(copies.items())), more,
     )  # fmt: skip
-    return page_result(model, page, picture=False)
+    return page_result(model, page)
 
 
 def page(m: WatchView) -> Page:
