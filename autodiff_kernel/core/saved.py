@@ -112,46 +112,61 @@ class Saved:
     sy: Any
 
 
+class SavedTensors(Saved):
+    """The same, of a node, made when a rule reads them: most rules read one or two."""
+
+    __slots__ = ("_node", "_source")
+    _node: Node
+    _source: Any
+
+    def __getattr__(self, name: str) -> Any:
+        value = _as_tensor(self._node, self._source, name)
+        setattr(self, name, value)
+        return value
+
+
 def saved_tensors(n: Node, source: Any = None) -> Any:
     """The values of n as Tensors that hang in the graph where the inputs and the output hang.
 
     source: what has the raw values, if n itself has not (see packing.py).
     """
-    from .op import pick_node
-    from .tensor import wrap
-
-    op, s = n.op, Saved()
-    source = n if source is None else source
-    if op.is_spent:
+    if n.op.is_spent:
         spent_rule(None, n)
-    for name in ("p", "sa", "sb", "sc", "sx", "sy"):
-        if hasattr(n, name):
-            setattr(s, name, getattr(n, name))
-    for i, (letter, edge) in enumerate((("a", "left"), ("b", "right"), ("c", "third"))):
-        value = getattr(source, letter, None)
-        if value is not None:
-            number = value.__class__ in (int, float, bool, complex)
-            setattr(
-                s,
-                letter,
-                value
-                if number
-                else wrap(
-                    value, before_cast(n, i, value, getattr(n, edge, None)), getattr(n, "v" + letter, None)
-                ),
-            )
-        elif hasattr(source, letter):  # an input that was left out
-            setattr(s, letter, None)
-    if getattr(source, "x", None) is not None:
-        s.x = [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(source.x, n.edges))]
-    y = getattr(source, "y", None)
-    if y is not None:
-        s.y = (
-            [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(y)]
-            if op.outputs
-            else wrap(y, n, getattr(n, "vy", None))
-        )
+    s = new(SavedTensors)
+    s._node, s._source = n, n if source is None else source
     return s
+
+
+_later: list[Any] = []  # what is imported after this module: an import at each call would take 1 µs
+_PLACES = {"a": (0, "left", "va"), "b": (1, "right", "vb"), "c": (2, "third", "vc")}
+
+
+def _as_tensor(n: Node, source: Any, name: str) -> Any:
+    """One of the values; raises AttributeError if n has none of that name."""
+    if name not in ("a", "b", "c", "x", "y"):
+        return getattr(n, name)
+    if not _later:
+        from .op import pick_node
+        from .tensor import wrap
+
+        _later.extend((wrap, pick_node))
+    wrap, pick_node = _later
+    value = getattr(source, name)
+    if value is None or value.__class__ in (
+        int,
+        float,
+        bool,
+        complex,
+    ):  # an input that was left out, or a number
+        return value
+    if name == "x":
+        return [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(value, n.edges))]
+    if name == "y":
+        if n.op.outputs:
+            return [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(value)]
+        return wrap(value, n, getattr(n, "vy", None))
+    i, edge, version = _PLACES[name]
+    return wrap(value, before_cast(n, i, value, getattr(n, edge, None)), getattr(n, version, None))
 
 
 def before_cast(n: Node, i: int, value: Any, edge: Node | None) -> Node | None:
