@@ -25,7 +25,9 @@ special = [False]  # either of the two
 saving = [False]  # has any thread hooks on saved values?
 inferring = [False]  # is any thread in inference mode?
 beneath: list[Any] = [None]  # what `watch` is apart from inference mode, which marks results by watching them
-lines: list[Any] = [None]  # where only lines are kept: the function that finds the user's, `n.spot = lines[0]()`
+lines: list[Any] = [
+    None
+]  # where only lines are kept: the function that finds the user's, `n.spot = lines[0]()`
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
 _lock = threading.Lock()
 _off: set[int] = set()  # the threads that have gradients off
