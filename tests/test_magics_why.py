@@ -64,9 +64,7 @@ def test_nan_follows_the_steps(shell: Kernel) -> None:
         told = lines(shell.run(line))
         assert "p has nan because exp(800) = inf, and inf / inf = nan." in told
         assert "  1. line 2, z.exp(): exp(800) = inf (float32 holds exp only up to 88.7)" in told
-    assert lines(shell.run("%nan x1")) == [
-        "No nan and no inf is among the values of x1."
-    ]
+    assert lines(shell.run("%nan x1")) == ["No nan and no inf is among the values of x1."]
     shell.run("del z, p")
 
 

@@ -311,6 +311,8 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
         yield from ((f"{name}[{i}]", t) for i, t in enumerate(value[:1000]) if isinstance(t, Tensor))
     elif isinstance(value, dict):
         items = list(value.items())[:1000]
-        yield from ((f"{name}[{k!r}]", t) for k, t in items if isinstance(t, Tensor) and isinstance(k, (str, int)))
+        yield from (
+            (f"{name}[{k!r}]", t) for k, t in items if isinstance(t, Tensor) and isinstance(k, (str, int))
+        )
     else:
         yield from ((f"{name}.{k}", t) for k, t in parameters_of(value) if isinstance(t, Tensor))
