@@ -568,3 +568,21 @@ def test_every_formula_of_the_table_can_be_filled_in():
         for position, template in enumerate(row.partials):
             text = Partials(row, names, Operand("y")).formula(position)
             assert bool(text) == bool(template) and "{" not in text, f"{row.name}: {template}"
+
+
+def test_a_label_beyond_the_last_box_is_in_the_picture():
+    from autodiff_kernel.views.scene import LABEL, Text, draw
+    from autodiff_kernel.views.style import GRADIENT, text_width
+
+    with modes.recording():
+        x = torch.tensor([3.0, 8.0], requires_grad=True)
+        p = x * 1.0
+        z = (p.sin() + p.exp() + p).sum()
+    for sense in ("forward", "backward"):
+        z.backward(retain_graph=True)
+        scene = draw(graph(z, namespace={"p": p}, sense=sense, direction="TB").model)
+        labels = [
+            s for s in scene.shapes if isinstance(s, Text) and s.fill == GRADIENT and s.anchor == "middle"
+        ]
+        assert len(labels) >= 6
+        assert all(t.x + text_width(t.text, LABEL) / 2 <= scene.width for t in labels)

@@ -263,6 +263,8 @@ class _Drawing:
         sentences = (self.view.caption, self.view.left_out, *self.view.notes)
         longest = max(text_width(sentence, TAG) for sentence in sentences)
         width = max(self.plan.width, min(longest, 420.0)) + 2 * MARGIN
+        ends = [t.x + text_width(t.text, LABEL) / 2 for t in self.labels if isinstance(t, Text)]
+        width = max([width, *(end + 4 for end in ends)])  # a label may stand beyond the last box
         height = self.plan.height + 2 * MARGIN
         foot = _footer(sentences, width - 2 * MARGIN)
         for line in foot:

@@ -116,4 +116,6 @@ def _html(verdicts: Sequence[Verdict]) -> str:
             f"<tr style='background:#ffffff'><th scope='row' style='{cell};font-weight:400'>{name}</th>"
             f"<td style='{cell}'>{given}</td><td style='{cell};color:{colours[v.outcome]}'>{told}</td></tr>"
         )
-    return card_html(f"<table style='border-collapse:collapse;background:#ffffff'>{''.join(rows)}</table>")
+    return card_html(
+        f"<table style='border-collapse:collapse;background:#ffffff;color:{INK};font-size:13px'>{''.join(rows)}</table>"
+    )
