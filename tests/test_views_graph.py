@@ -575,12 +575,15 @@ def test_a_label_beyond_the_last_box_is_in_the_picture():
     from autodiff_kernel.views.style import GRADIENT, text_width
 
     with modes.recording():
-        x = torch.tensor([3.0, 8.0], requires_grad=True)
-        p = x * 1.0
-        z = (p.sin() + p.exp() + p).sum()
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        w = torch.tensor([3.0, 4.0], requires_grad=True)
+        p = x * w
+        q, r = p.exp() + x, p.sin()
+        z = (q * r + p).sum()
     for sense in ("forward", "backward"):
         z.backward(retain_graph=True)
-        scene = draw(graph(z, namespace={"p": p}, sense=sense, direction="TB").model)
+        view = graph(z, namespace={"x": x, "w": w, "p": p, "q": q, "r": r}, sense=sense, direction="TB").model
+        scene = draw(view)
         labels = [
             s for s in scene.shapes if isinstance(s, Text) and s.fill == GRADIENT and s.anchor == "middle"
         ]
