@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,6 +63,14 @@ def test_the_model_is_the_answer_as_plain_data() -> None:
     assert where == ""
     assert [(line.number, line.note) for line in lines] == [(2, ""), (3, "only numbers were copied")]
     assert view.to_dict()["findings"][0]["topic"] == "numbers copied"
+
+
+def test_the_cells_magics_stand_as_they_were_typed() -> None:
+    shell = SimpleNamespace(run_line_magic=lambda name, line: None)
+    code = "x = torch.ones(2, requires_grad=True)\nget_ipython().run_line_magic('graph', 'x * 2')\nk = x.detach()\n"
+    ns = cell(code, {"torch": torch, "get_ipython": lambda: shell})
+    [(_, lines)] = asked(ns, "k").model.findings[0].excerpts
+    assert [line.text for line in lines] == ["%graph x * 2", "k = x.detach()"]
 
 
 def test_a_question_without_a_fault_is_answered_calmly() -> None:

@@ -108,5 +108,5 @@ class AutodiffKernel(IPythonKernel):
         return (
             f"Autodiff {__version__} · Python {sys.version.split()[0]}\n"
             "`torch` is autodiff_kernel: PyTorch's names and results, with everything to be seen.\n"
-            "%graph y draws the graph of y, %trace f(2., 3.) its evaluation trace; %autodiff lists all magics.\n"
+            "%graph y draws the graph of y, %why explains the last error or what is odd; %autodiff lists all magics.\n"
         )
