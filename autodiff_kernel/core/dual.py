@@ -311,9 +311,22 @@ def on_arrays(op: Op, xs: Any, p: Any) -> Any:
         if t is None:
             return None
         t = np.array(np.broadcast_to(t, n.sy), dtype)
-    elif t.base is not None or any(t is x for x in moving):  # the rule handed a tangent on, or a view of one
+    elif t.base is not None:
         t = t.copy()
-    return make(wrap(y), wrap(t), top) if n.sy else make(wrap(y[()]), wrap(t[()]), top)
+    else:
+        for x in moving:
+            if x is t:  # the rule handed a tangent on
+                t = t.copy()
+                break
+    if not n.sy:
+        return make(wrap(y[()]), wrap(t[()]), top)
+    d = new(Dual)  # `make` and `wrap`, written out
+    d.primal = v = new(Tensor)
+    d.tangent = w = new(Tensor)
+    d.level = top
+    v.raw, w.raw = y, t
+    v.node = v.version = v.family = w.node = w.version = w.family = None
+    return d
 
 
 def result(op: Op, y: Tensor, t: Any, ts: list[Any], top: int) -> Dual:

@@ -6,7 +6,7 @@ from typing import Any
 from ..core import dual, modes
 from ..core.errors import explain
 from ..core.pull import is_tracked, lift, pull, recording, zeros_like
-from ..core.pytree import LEAF, flatten, tree_map, unflatten
+from ..core.pytree import flatten, tree_map, unflatten
 from ..core.tensor import Tensor
 from .reverse import bare, check_outputs, chosen, on_lifted, replaced, with_aux
 
@@ -30,6 +30,16 @@ def jvp(
     return jvp_of(func, primals, tangents, None, strict, has_aux)
 
 
+def are_plain(xs: Any) -> bool:
+    """Is this a tuple of tensors, and of nothing else?"""
+    if xs.__class__ is not tuple:
+        return False
+    for x in xs:
+        if x.__class__ is not Tensor:
+            return False
+    return True
+
+
 def jvp_of(
     func: Callable[..., Any], primals: Any, tangents: Any, argnums: Any, strict: bool, has_aux: bool
 ) -> Any:
@@ -39,8 +49,12 @@ def jvp_of(
             f"{WHO}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals). "
             f"Got {type(primals).__name__}"
         )
-    flat, spec = flatten(primals if argnums is None else chosen(primals, argnums))
-    moving, given = flatten(tangents)
+    spec: Any = None  # None: tuples of plain tensors, which need no taking apart
+    if argnums is None and are_plain(primals) and are_plain(tangents) and len(primals) == len(tangents):
+        flat, moving, given = list(primals), list(tangents), None
+    else:
+        flat, spec = flatten(primals if argnums is None else chosen(primals, argnums))
+        moving, given = flatten(tangents)
     if spec != given:
         raise RuntimeError(
             f"{WHO}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple "
@@ -55,14 +69,15 @@ def jvp_of(
     if not flat:
         check_tensors(flat, "primals")
     with dual.still(False), dual.level(of_function=True) as k:
-        duals = unflatten(spec, [dual.make(p, t, k) for p, t in zip(flat, moving)])
+        made = [dual.make(p, t, k) for p, t in zip(flat, moving)]
+        duals = made if spec is None else unflatten(spec, made)
         out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
         aux = None
         if has_aux:
             out, aux = with_aux(out, WHO)
             aux = tree_map(lambda t: dual.split(t, k)[0] if isinstance(t, Tensor) else t, aux)
         if isinstance(out, Tensor):
-            ys, out_spec = [out], LEAF
+            ys, out_spec = [out], None  # nothing to take apart
         else:
             ys, out_spec = flatten(out)
             check_outputs(ys, WHO)
@@ -73,8 +88,11 @@ def jvp_of(
             f"{WHO[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with "
             "strict=True.",
         )
-    y = unflatten(out_spec, [p for p, _ in pairs])
-    dy = unflatten(out_spec, [zeros_like(p) if t is None else t for p, t in pairs])
+    values, rates = [p for p, _ in pairs], [zeros_like(p) if t is None else t for p, t in pairs]
+    if out_spec is None:
+        y, dy = values[0], rates[0]
+    else:
+        y, dy = unflatten(out_spec, values), unflatten(out_spec, rates)
     return (y, dy, aux) if has_aux else (y, dy)
 
 
