@@ -191,7 +191,26 @@ def deep_view(n):
     return graph(y, namespace={"x": x, "w": w, "y": y}).model
 
 
+def marked_view():
+    """Red boxes with more on them than they are wide, in the first column and in the last."""
+
+    def node(i, role, name, op, sign, line, **more):
+        facts = {"shape": (1,), "dtype": "float32", "device": "cpu", "value": "[1]", "line": f"line {line}"}
+        return GraphNode(i, role, name, op, sign, **(facts | more))
+
+    nodes = (
+        node(0, "leaf", "b", "", "", 2, mark="not in this graph"),
+        node(1, "leaf", "a", "", "", 1, grad="[2]", grad_state="here"),
+        node(2, "free", "", "t", "", 3, mark="turned round here"),
+        node(3, "free", "c", "mul", "×", 3),
+        node(4, "output", "y", "sum", "Σ", 4, shape=(), value="2", mark="a leaf of its own"),
+    )
+    edges = (GraphEdge(1, 2), GraphEdge(2, 3), GraphEdge(1, 3), GraphEdge(1, 4), GraphEdge(3, 4))
+    return GraphView(nodes, edges, caption="float32 · cpu")
+
+
 VIEWS = {
+    "marked": marked_view,
     "seed": seed_view,
     "seed_down": lambda: seed_view(direction="TB"),
     "seed_backward": lambda: seed_view(sense="backward"),

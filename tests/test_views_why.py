@@ -207,6 +207,24 @@ def test_the_break_is_marked(name: str, thing: str, expected: dict[str, str]) ->
         assert result.html.count("<img ") == 1
 
 
+def test_in_a_loop_the_round_in_which_it_began_is_marked() -> None:
+    ns = cell("""x = torch.tensor([2.0, 1.0])
+for k in range(8):
+    x = x * x
+w = torch.tensor(1.0, requires_grad=True)
+for k in range(3):
+    w.grad = None
+    ((w - k) ** 2).sqrt().backward()
+    if k == 1:
+        break
+""")
+    graph = asked(ns, "x").model.graph
+    values = [(node.value, node.mark) for node in graph.nodes]
+    assert [value for value, mark in values if mark] == ["[inf, 1]"]
+    assert values[-3:] == [("[1.845e19, 1]", ""), ("[inf, 1]", "begins here"), ("[inf, 1]", "")]
+    assert marks(asked(ns, "w").model.graph) == {"sqrt": "begins here"}
+
+
 def test_what_lies_outside_the_graph_is_drawn_as_outside() -> None:
     ns = ran("a loss that was computed under no_grad")
     graph = asked(ns, "error").model.graph

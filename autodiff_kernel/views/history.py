@@ -6,6 +6,7 @@ this picture shows operations inside and outside the graph (dashed), and marks w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -31,6 +32,7 @@ from .style import array_text, clip
 MOST = 150  # events that are looked at
 LIMIT = 30  # boxes that are drawn
 NAME = 60  # characters of a name
+ONCE = ("begins here", "and here")  # marks of which a picture has one
 _GRADIENTS = ("grad", "autograd.grad")
 _OUT = ("numpy", "item", "tolist")  # what leaves tensors for good
 Spot = tuple[Any, int]  # code and instruction: an event's place in the user's code
@@ -95,6 +97,8 @@ class _Builder:
             return None
         if word and asked is not None and not any(node.mark for node in self.nodes):
             self._mark(asked, word)
+        for mark in ONCE:
+            self._once(mark)
         nodes = tuple(self.nodes)
         ends = [node.name for node, e in zip(nodes, events) if _key(e) not in used and node.op and node.name]
         free = any(node.role == FREE for node in nodes)
@@ -210,6 +214,15 @@ class _Builder:
             for x in e.inputs
         ]
         return Partials(e.op.base, operands, self.operands[node.id], e.p).label(i)
+
+    def _once(self, mark: str) -> None:
+        """In a loop one line has many boxes: leave the mark where the nan or inf is first seen, else on the newest."""
+        marked = [node for node in self.nodes if node.mark == mark]
+        bad = [node for node in marked if re.search("nan|inf", node.value or "")]
+        keep = bad[:1] or [node for node in marked if node.grad][-1:] or marked[-1:]
+        for node in marked:
+            if node not in keep:
+                self.nodes[node.id] = replace(node, mark="")
 
     def _mark(self, asked: Tensor, word: str) -> None:
         """Mark the box of the tensor that the question is about."""
