@@ -349,6 +349,19 @@ def test_no_nan(x: object) -> None:
     assert re.match("No nan and no inf|There is no tensor", view.findings[0].finding)
 
 
+def test_a_nan_in_a_long_list_or_in_a_model() -> None:
+    ns = cell("""many = [torch.tensor([2.0 - k]).sqrt() for k in range(500)]
+class Model:
+    def named_parameters(self):
+        return [("scale", many[4])]
+model = Model()
+""")
+    view = nan(ns["many"], namespace=ns).model
+    assert view.about.startswith("many[3]: 1 of 1 values nan or inf; many[4]: ")
+    assert view.about.endswith("; and 491 more")
+    assert nan(ns["model"], namespace=ns).model.about == "model.scale: 1 of 1 values nan or inf"
+
+
 def test_a_nan_of_which_nothing_was_recorded() -> None:
     text = nan(torch.tensor([1.0, float("nan")]).log(), namespace={}).text
     assert "1 of 2 values nan or inf" in text and "was not recorded" in text
@@ -524,6 +537,21 @@ def test_a_nasty_line_of_source() -> None:
     )
     check_output(asked(ns, "h"))
     check_output(asked(ns, "b", everything=True))
+
+
+def test_more_answers_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "'" * 2000
+    found = [
+        Answer("nan", f"{k} {long}", (), f"{k} {long}", "lesson", (f"{k} {long}",) * 30) for k in range(300)
+    ]
+    monkeypatch.setattr(explain, "answers", lambda x, namespace: found)
+    short, full = why(torch.ones(1), namespace={}), why(torch.ones(1), namespace={}, everything=True)
+    for result in (short, full):
+        check_output(result)
+        shown = len(result.model.findings)
+        assert shown >= 1 and result.model.left_out == 300 - shown
+    assert f"Also: {full.model.left_out} more, for which there is no room" in full.text
+    assert " more (--all gives all answers in full)" in short.text and " more (--all" in short.html
 
 
 def test_a_thousand_tensors_with_nan() -> None:

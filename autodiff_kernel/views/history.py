@@ -160,7 +160,7 @@ class _Builder:
             len(self.nodes),
             role,
             name=name,
-            op=_word(e) if drawn else "",
+            op=clip(_word(e), NAME) if drawn else "",
             symbol=self._sign(e) if drawn else "",
             shape=tuple(e.shape) if not isinstance(e.shape, list) else None,
             dtype=dtype_name(e.dtype) if e.dtype is not None else "",
@@ -335,7 +335,7 @@ def _line(e: Event, files: set[str]) -> str:
     if place is None:
         return ""
     in_cell = place.in_cell or len(files) == 1
-    return f"line {place.line}" if in_cell else f"{base_name(place.filename)}:{place.line}"
+    return f"line {place.line}" if in_cell else f"{clip(base_name(place.filename), NAME)}:{place.line}"
 
 
 def _alt(nodes: tuple[GraphNode, ...]) -> str:

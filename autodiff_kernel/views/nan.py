@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_kernel.core import journal, modes
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain import Answer
+from autodiff_kernel.explain.history import parameters_of
 from autodiff_kernel.explain.numbers import nonfinite
 from autodiff_kernel.explain.words import name_of_tensor
 
@@ -22,7 +23,7 @@ from .style import clip, printable
 from .text import graph_text
 from .why import Finding, WhyView, shown, why_html
 
-MOST = 100  # tensors that are looked at
+MOST, TRACED = 10_000, 40  # tensors that are looked at; of which the way of a nan is followed
 NAMED = 6  # of which are told that they have nan or inf
 
 
@@ -49,7 +50,7 @@ def nan(x: Any = None, *, namespace: Mapping[str, Any] | None = None, everything
     bad = [(name, t) for name, t in tensors if any(count for _, count, _ in counts(t))]
     answers: list[Answer] = []
     with modes.recording(False):
-        for _, t in bad:
+        for _, t in bad[:TRACED]:
             answers += [a for a in nonfinite(t, namespace) if a not in answers]
     answers.sort(key=_when)
     about = "; ".join(f"{name}: {told(t)}" for name, t in (bad or tensors)[:NAMED])
@@ -70,11 +71,16 @@ def _tensors(x: Any, namespace: Mapping[str, Any]) -> list[tuple[str, Tensor]]:
         return [(name_of_tensor(x, namespace) or "the tensor", x)]
     if x is None:
         return named_tensors(namespace)[:MOST]
-    known = {name: value for name, value in namespace.items() if value is x}
-    found = named_tensors(known or {"it": x})
-    if not found and not isinstance(x, (list, tuple, dict)):
+    own = next((name for name, value in namespace.items() if value is x), "it")
+    if isinstance(x, (list, tuple)):
+        items: list[tuple[str, Any]] = [(f"{own}[{i}]", t) for i, t in enumerate(x[:MOST])]
+    elif isinstance(x, dict):
+        items = [(f"{own}[{key!r}]", t) for key, t in list(x.items())[:MOST] if isinstance(key, (str, int))]
+    elif callable(getattr(type(x), "named_parameters", None)):
+        items = [(f"{own}.{name}", t) for name, t in parameters_of(x)[:MOST]]
+    else:
         raise TypeError(f"nan() looks at tensors, lists of tensors and models; got {type(x).__name__}")
-    return found[:MOST]
+    return [(name, t) for name, t in items if isinstance(t, Tensor)]
 
 
 def counts(t: Tensor) -> list[tuple[str, int, int]]:

@@ -37,6 +37,7 @@ from .text import graph_text
 
 SENTENCE, CODE, TITLE = 1200, 2400, 100  # characters
 STEPS, MORE = 24, 4  # steps of a trail; further answers that are named
+ROOM = 50_000  # characters of all answers together (a quotation mark takes six in HTML)
 
 
 @dataclass(frozen=True)
@@ -56,19 +57,28 @@ class Finding:
     lesson: str = ""
     calm: bool = False
 
+    @property
+    def length(self) -> int:
+        """Characters that it takes."""
+        lines = [line for _, some in self.excerpts for line in some]
+        parts = (self.text, self.finding, self.fix, *self.steps, *(line.text + line.note for line in lines))
+        return sum(map(len, parts))
+
 
 @dataclass(frozen=True)
 class WhyView:
     """Answers to a question, the most important first.
 
     about: what was asked, where the question did not name it. graph: how it came about, with the break marked; None
-    where there is nothing to draw. everything: are the further answers shown in full?
+    where there is nothing to draw. everything: are the further answers shown in full? left_out: how many answers there
+    are besides, for which there is no room.
     """
 
     findings: tuple[Finding, ...]
     about: str = ""
     graph: GraphView | None = None
     everything: bool = False
+    left_out: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The model as dictionaries, lists, strings and numbers."""
@@ -125,8 +135,16 @@ def shown(
         )[::-1]
     calm = CALM if about else QUIET  # an exception is never merely so
     drawn = picture(chosen[0], namespace, chosen[0].topic in calm)
-    findings = tuple(finding(a, a.topic in calm) for a in chosen)
-    view = WhyView(findings, clip(about, SENTENCE), drawn, everything)
+    findings: list[Finding] = []
+    room = ROOM
+    for a in chosen:
+        it = finding(a, a.topic in calm)
+        room -= it.length
+        if findings and room < 0:
+            break
+        findings.append(it)
+    more = len(chosen) - len(findings)
+    view = WhyView(tuple(findings), clip(about, SENTENCE), drawn, everything, more)
     return Result(view, text=why_text, html=why_html, alt=view.findings[0].finding)
 
 
@@ -152,7 +170,7 @@ def finding(answer: Answer, calm: bool = False) -> Finding:
     perhaps = "" if answer.certain else "Perhaps: "
     return Finding(
         answer.topic,
-        "\n".join(clip(line, SENTENCE) for line in str(answer).split("\n")[: 4 * STEPS]),
+        "\n".join(clip(line, SENTENCE) for line in str(answer).split("\n")[: 2 * STEPS]),
         clip(perhaps + answer.finding, SENTENCE),
         tuple(clip(step, SENTENCE) for step in answer.trail[:STEPS]),
         excerpts((note(answer, line), line.place) for line in answer.lines),
@@ -168,14 +186,22 @@ def why_text(view: WhyView) -> str:
     first, *others = view.findings
     parts = [view.about] if view.about else []
     parts.append(first.text)
-    if others and view.everything:
+    if view.everything:
         parts += [f"\nAlso: {other.text}" for other in others]
-    elif others:
+    else:
         parts += [f"Also: {other.finding}" for other in others[:MORE]]
-        if len(others) > MORE:
-            parts.append(f"Also: {len(others) - MORE} more (--all gives all answers in full)")
+    if _more(view):
+        parts.append(f"Also: {_more(view)}")
     text = "\n".join(printable(line) for part in parts for line in part.split("\n"))
     return f"{text}\n\n{graph_text(view.graph)}" if view.graph else text
+
+
+def _more(view: WhyView) -> str:
+    """How many answers are not even named, or ''."""
+    if view.everything:
+        return f"{view.left_out} more, for which there is no room" if view.left_out else ""
+    hidden = max(len(view.findings) - 1 - MORE, 0) + view.left_out
+    return f"{hidden} more (--all gives all answers in full)" if hidden else ""
 
 
 # ------------------------------------------------------------------------------------------------------------ HTML
@@ -188,11 +214,8 @@ def why_html(view: WhyView) -> str:
     parts = [about, finding_html(first)]
     shut = others if view.everything else others[:MORE]
     parts += [_further(other, view.everything) for other in shut]
-    if len(others) > len(shut):
-        parts.append(
-            f"<div style='color:{GREY};padding-top:4px'>also: {len(others) - len(shut)} more "
-            "(--all gives all answers in full)</div>"
-        )
+    if _more(view):
+        parts.append(f"<div style='color:{GREY};padding-top:4px'>also: {_more(view)}</div>")
     card = card_html("".join(parts))
     return f"{card}<div style='margin:8px 0 0'>{graph_html(view.graph)}</div>" if view.graph else card
 
