@@ -17,6 +17,7 @@ from autodiff_kernel.views.html import graph_html
 from autodiff_kernel.views.model import GraphEdge, GraphNode, GraphView
 from autodiff_kernel.views.style import MONO, SANS, text_width
 from autodiff_kernel.views.svg import graph_svg
+from autodiff_kernel.views.trace import trace
 
 pytestmark = pytest.mark.browser
 
@@ -292,6 +293,33 @@ def test_a_wide_picture_shrinks_to_seventy_percent_and_then_scrolls(show):
     )
     assert abs(shown - 0.7 * natural) <= 1
     assert card <= 700 < inner
+
+
+def test_a_picture_a_little_wider_than_the_window_shrinks_into_it(show):
+    page = show(f"<div style='width:480px'>{graph_html(seed_view())}</div>")
+    shown, natural, card, inner = page.execute_script(
+        "const i = document.images[0], c = i.parentElement;"
+        "return [i.width, i.naturalWidth, c.clientWidth, c.scrollWidth]"
+    )
+    assert 0.7 * natural < shown < natural
+    assert inner == card <= 480
+
+
+@pytest.mark.parametrize("options", [{}, {"blank": True}], ids=["filled", "blank"])
+@pytest.mark.parametrize("columns", [{"seeds": []}, {"reverse": False}], ids=["reverse", "forward"])
+def test_a_trace_fits_a_narrow_window(show, options, columns):
+    def f(x1, x2):
+        return x1 * x2 + x1**2
+
+    html = trace(f, 2.0, 3.0, **options, **columns).html
+    page = show(f"<div style='width:300px'>{html}</div><div style='width:900px'>{html}</div>")
+    narrow, wide = page.execute_script(
+        "return [...document.querySelectorAll('body > div > div')].map(c => [c.scrollWidth - c.clientWidth, c.offsetWidth])"
+    )
+    assert narrow[0] == wide[0] == 0  # nothing to scroll
+    assert narrow[1] <= 300
+    lines = "return [...document.querySelectorAll('body > div:last-child tr')].map(r => r.offsetHeight)"
+    assert max(page.execute_script(lines)) < 45  # where there is room nothing is broken into lines
 
 
 def test_labels_run_no_script(show):

@@ -295,13 +295,12 @@ def img_html(svg: str, alt: str, below: str = "") -> str:
     """A picture that also shows in an untrusted notebook: an `<img>` with the SVG in it, on a light card.
 
     Front ends strip inline SVG from notebooks they don't trust, but keep an `<img>` with data in its address.
-    A wide picture shrinks to 70 % of its size and scrolls from there on. below: HTML that goes under it.
+    In a narrow window a picture shrinks to 70 % of its size and scrolls from there on. below: HTML that goes under it.
     """
     data = base64.b64encode(svg.encode()).decode()
     width, height = (round(float(n)) for n in _SIZE.findall(svg)[0])
-    least = min(width, max(round(0.7 * width), 560))
     image = (
         f"<img src='data:image/svg+xml;base64,{data}' alt='{escape_xml(alt)}' width='{width}' height='{height}' "
-        f"style='max-width:100%;min-width:{least}px;height:auto;background:{CARD}'>"
+        f"style='max-width:100%;min-width:{round(0.7 * width)}px;height:auto;background:{CARD}'>"
     )
     return card_html(image + below, padding="4px")

@@ -83,13 +83,13 @@ def html(model: Any) -> str:
     """The table in HTML, with header cells for screen readers and styles inline."""
     heads = columns(model)
     out = [
-        f"<table style='border-collapse:collapse;background:#ffffff;color:{INK};font-size:13px'>"
+        f"<table style='border-collapse:collapse;margin:0;background:#ffffff;color:{INK};font-size:13px'>"
         f"<caption style='text-align:left;padding:4px 0;font-weight:600;color:{INK}'>{escape_xml(model.title)}</caption>"
         "<thead><tr style='background:#ffffff'>"
     ]
     for head, align, kind in heads:
         out.append(
-            f"<th scope='col' style='padding:5px 12px;border-bottom:2px solid {LINE};text-align:{align};"
+            f"<th scope='col' style='padding:5px 10px;border-bottom:2px solid {LINE};text-align:{align};"
             f"color:{_COLOURS[kind]}'>{escape_xml(head)}</th>"
         )
     out.append("</tr></thead><tbody>")
@@ -107,10 +107,21 @@ def _cell(model: Any, row: Any, i: int, cell: str, align: str, kind: str, count:
     """One cell; results (the value of the output, the gradients of the inputs) are bold."""
     last = model.reverse and i == count - 1
     strong = i == 1 and row.role == "output" or last and row.role == "input"
-    style = f"padding:4px 12px;border-bottom:1px solid {RULE};text-align:{align};color:{_COLOURS[kind]}"
+    style = f"padding:4px 10px;border-bottom:1px solid {RULE};text-align:{align};color:{_COLOURS[kind]}"
     style += ";font-weight:600" if strong else ""
-    style += ";min-width:64px;height:26px;border:1px solid #8a949e" if model.blank and i else ""
+    if model.blank and i:  # room to write in, which a narrow window may take back
+        wide = 68 if kind == "plain" or last else 84 if kind == "tangent" else 180
+        style += f";width:{wide}px;height:26px;border:1px solid #8a949e"
     shown = "<br>".join(escape_xml(part) for part in cell.split("\n"))
+    if kind == "adjoint" and not last:
+        shown = _sum(shown)
     tag = "th scope='row'" if i == 0 else "td"
     style += ";font-weight:400;white-space:nowrap" if i == 0 else ""
     return f"<{tag} style='{style}'>{shown}</{tag.split()[0]}>"
+
+
+def _sum(shown: str) -> str:
+    """Where an adjoint comes from. In a narrow window it is broken after a plus; its numbers stay in one line."""
+    terms, equals, numbers = shown.partition(" = ")
+    whole = f"{equals}{numbers}".strip().replace(" ", "&#160;")
+    return f"{terms.replace(' + ', '&#160;+ ')} {whole}".rstrip()
