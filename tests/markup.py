@@ -122,6 +122,27 @@ def latex_is_plain(text: str) -> None:
     assert not re.search(r"[\\{}$&#%_^~<>]", left), left
 
 
+_COMMANDS = set(
+    "text bar dot displaystyle begin end hline phantom cdot sum sqrt pi tfrac sigma partial le ge ldots textbackslash "
+    "textasciicircum textasciitilde textless textgreater log exp sin cos tan sinh cosh tanh max min".split()
+)
+
+
+def latex_source_is_plain(source: str) -> None:
+    """Only the commands of a table of formulas, its groups closed, one formula, as many cells in each line."""
+    text_is_plain(source)
+    assert set(re.findall(r"\\([A-Za-z]+)", source)) <= _COMMANDS, source
+    assert set(re.findall(r"\\(?:begin|end)\{(\w+)\}", source)) == {"array"}
+    bare = re.sub(r"\\.", "", source, flags=re.S)  # without commands and escaped signs
+    depth = 0
+    for char in bare:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        assert depth >= 0, source
+    assert depth == 0 and bare.count("$") == 2 and not set("%#~") & set(bare), source
+    assert not re.search("<[A-Za-z/!?]", source), source  # a page that shows it as it is would see a tag
+    assert len({line.count("&") for line in bare.split("\n") if "&" in line}) == 1, source
+
+
 def strings(model: Any) -> list[str]:
     """All strings of a view model."""
     if isinstance(model, str):

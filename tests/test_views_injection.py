@@ -10,11 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from markup import dot_is_plain, html_is_plain, latex_is_plain, strings, svg_is_plain, text_is_plain
+from markup import (
+    dot_is_plain,
+    html_is_plain,
+    latex_is_plain,
+    latex_source_is_plain,
+    strings,
+    svg_is_plain,
+    text_is_plain,
+)
 
 import autodiff_kernel as torch
 from autodiff_kernel import views
 from autodiff_kernel.core import modes
+from autodiff_kernel.views.lessons import Guess
 from autodiff_kernel.views.result import Result
 
 # Script for HTML and SVG, the ends of strings and tags, a formula, commands of LaTeX and DOT, a terminal's colours, and
@@ -274,6 +283,80 @@ def why_an_error_came() -> Result:
     return views.why(raised(y.backward), namespace={EVIL: x, EVIL + "h": h, EVIL + "y": y})
 
 
+# ---------------------------------------------------------------------------------------- further views
+@case
+def frames_of_a_backward() -> Result:
+    x, h, y = made(walked=False)
+    return views.steps(y, namespace={EVIL: x, EVIL + "h": h, EVIL + "y": y}, strip=True, title=EVIL)
+
+
+@case
+def shapes_of_operands() -> Result:
+    x, h, y = made(walked=False)
+    return views.shapes(y, namespace={EVIL: x, EVIL + "h": h, EVIL + "y": y})
+
+
+@case
+def shapes_that_do_not_fit() -> Result:
+    code = f"a, b = torch.ones(2), torch.ones(3)\nc = a + b  # {SEEN} `b` $x$\n"
+    return views.shapes(raised(lambda: from_file(CELL, code)), namespace={})
+
+
+@case
+def what_tensors_are_made_of() -> Result:
+    a = torch.ones(2, 3)
+    return views.tensors({EVIL: a, EVIL + "row": a[0]}, broadcast=True)
+
+
+@case
+def what_happened_since() -> Result:
+    x, h, y = made(walked=False)
+    since = views.mark()
+    with modes.recording():
+        y.backward()
+    return views.watch(since, namespace={EVIL: x, EVIL + "h": h, EVIL + "y": y})
+
+
+@case
+def gradients_of_parameters() -> Result:
+    x, h, y = made()
+    return views.gradients({EVIL: x, EVIL + "h": h}, history=[{EVIL: 1.0}, {EVIL: 2.0}])
+
+
+@case
+def a_descent() -> Result:
+    return views.descent(lambda x: (x * x).sum(), [1.0, 2.0], steps=3, name=EVIL)
+
+
+@case
+def a_jacobian() -> Result:
+    return views.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]), name=EVIL)
+
+
+@case
+def a_gradcheck() -> Result:
+    return views.gradcheck(lambda x: x * x, torch.tensor(2.0, dtype=torch.float64), name=EVIL)
+
+
+@case
+def a_timing() -> Result:
+    x = torch.tensor(2.0, requires_grad=True)
+    return views.timegrad(lambda: x * x, seconds=0.01, name=EVIL)
+
+
+@case
+def a_prediction() -> Result:
+    return views.prediction(EVIL, Guess(EVIL), EVIL)
+
+
+@case
+def a_hint_of_a_check() -> Result:
+    def judge(answer: Any) -> None:
+        raise AssertionError(EVIL)
+
+    return views.check(judge, 1, name=EVIL)
+
+
 # ---------------------------------------------------------------------------------------- the checks
 @pytest.mark.parametrize("name", CASES)
 def test_a_users_string_stays_text(name: str) -> None:
@@ -289,6 +372,8 @@ def test_a_users_string_stays_text(name: str) -> None:
         assert "<script" in svg_is_plain(bundle["image/svg+xml"])  # long names are cut there
     if hasattr(result, "to_graphviz"):
         assert "<script" in dot_is_plain(result.to_graphviz().source)
+    if result.latex:
+        latex_source_is_plain(result.latex)
     for text in strings(result.model):
         latex_is_plain(text)
     for told in metadata.values():

@@ -10,7 +10,7 @@ from .style import escape_latex
 _FUNCTIONS = {"log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min"}
 _SIGNS = {
     "·": r" \cdot ", "−": "-", "Σ": r"\sum ", "√": r"\sqrt{}", "π": r"\pi ", "½": r"\tfrac12 ", "σ": r"\sigma ",
-    "∂": r"\partial ", "≤": r"\le ", "≥": r"\ge ", "<": "<", ">": ">", "=": "=", "+": "+", "-": "-", "/": "/",
+    "∂": r"\partial ", "≤": r"\le ", "≥": r"\ge ", "<": "< ", ">": ">", "=": "=", "+": "+", "-": "-", "/": "/",
     "(": "(", ")": ")", "[": "[", "]": "]", ",": ",", "|": "|", "*": "*", "@": r"\,", "ᵀ": "^{T}", "…": r"\ldots ",
 }  # fmt: skip
 _RAISED = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")} | {"⁻": "-"}
