@@ -70,8 +70,10 @@ def unary(op: Op) -> Any:
             find = lines[0]
             if find is None:
                 watched(op, None, (self,), out)
-            elif out.node is not None:
-                out.node.spot = find()
+            else:
+                n = out.node
+                if n is not None:
+                    n.spot = find()
         return out
 
     return method
@@ -171,8 +173,10 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
             find = lines[0]
             if find is None:
                 watched(op, None, (self, other), out)
-            elif out.node is not None:
-                out.node.spot = find()
+            else:
+                n = out.node
+                if n is not None:
+                    n.spot = find()
         return out
 
     return method

@@ -10,7 +10,7 @@ from . import device as devices
 from . import dtype as dtypes
 from .api import attach
 from .graph import new
-from .tensor import Parameter, Size, Tensor, share, version_of, wrap
+from .tensor import Parameter, Size, Tensor, share, version_of
 
 TYPES: dict[str, dtypes.dtype] = {
     "HalfTensor": dtypes.float16, "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64,
@@ -154,8 +154,9 @@ class TypedMeta(type):
         if device is None and len(args) == 1 and cls.plain is not None and args[0].__class__ is list:
             numbers = args[0]
             if numbers and _PLAIN.issuperset(map(type, numbers)):  # a flat list needs no looking into
-                t = wrap(np.array(numbers, cls.plain))
-                t._grad = None
+                t = new(Tensor)
+                t.raw = np.array(numbers, cls.plain)
+                t.node = t.version = t.family = t._grad = None
                 if modes.watch[0] is not None:
                     modes.watchers["created"](cls.__name__, t, numbers)
                 return t

@@ -15,6 +15,8 @@ from .running import Task
 from .saved import check_writes, saved_tensors, spent_rule
 from .tensor import Tensor
 
+add = np.add
+
 
 def walk(
     roots: list[tuple[Node, Any]],
@@ -75,8 +77,9 @@ def walk(
                 shaped = op.spreads and g.__class__ is not float32 and g.__class__ is not float64
                 e = n.left
                 if e is not None and (nodes is None or e in nodes):
-                    if e.op is None and op.adds is not None and _fits(leaves.get(e), g):
-                        x = op.adds(leaves[e], g, n.p)
+                    have = leaves.get(e) if op.adds is not None and e.op is None else None
+                    if have.__class__ is ndarray and g.__class__ is not Tensor and have.dtype is g.dtype:
+                        x = op.adds(have, g, n.p)  # a part, added in place
                     else:
                         x = op.a(g, s)
                     if x is not None:  # None: no gradient, the same as zero
@@ -85,7 +88,11 @@ def walk(
                         if e.op is not None:
                             nxt, ng = e, x
                         elif e in leaves:
-                            leaves[e] = leaves[e] + x if x.__class__ is float32 else _plus(leaves[e], x)
+                            have = leaves[e]
+                            if x.__class__ is ndarray and have.__class__ is ndarray and have.dtype is x.dtype:
+                                add(have, x, have)  # a leaf's array is nobody else's
+                            else:
+                                leaves[e] = have + x
                         else:
                             leaves[e] = x if x.__class__ is float32 or x.__class__ is float64 else _own(x, g)
                 if inputs > 1:
@@ -112,7 +119,15 @@ def walk(
                                     else:
                                         entry[1] = entry[1] + x
                             elif e in leaves:
-                                leaves[e] = leaves[e] + x if x.__class__ is float32 else _plus(leaves[e], x)
+                                have = leaves[e]
+                                if (
+                                    x.__class__ is ndarray
+                                    and have.__class__ is ndarray
+                                    and have.dtype is x.dtype
+                                ):
+                                    add(have, x, have)
+                                else:
+                                    leaves[e] = have + x
                             else:
                                 leaves[e] = (
                                     x if x.__class__ is float32 or x.__class__ is float64 else _own(x, g)
@@ -193,11 +208,6 @@ def _own(x: Any, g: Any = None) -> Any:
     if isinstance(x, (Tensor, np.generic)):
         return x
     return x.copy() if x is g or g is None or x.base is not None else x
-
-
-def _fits(have: Any, g: Any) -> bool:
-    """Can g be added to a part of the leaf's sum in place?"""
-    return have.__class__ is ndarray and g.__class__ is not Tensor and have.dtype is g.dtype
 
 
 def _plus(have: Any, x: Any) -> Any:
