@@ -71,9 +71,9 @@ def unary(op: Op) -> Any:
             if find is None:
                 watched(op, None, (self,), out)
             else:
-                n = out.node
-                if n is not None:
-                    n.spot = find()
+                made = out.node
+                if made is not None:
+                    made.spot = find()
         return out
 
     return method
@@ -174,9 +174,9 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
             if find is None:
                 watched(op, None, (self, other), out)
             else:
-                n = out.node
-                if n is not None:
-                    n.spot = find()
+                made = out.node
+                if made is not None:
+                    made.spot = find()
         return out
 
     return method
