@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..core import device as devices
-from ..core import modes
-from ..core.tensor import Tensor, wrap
+from ..core.create import made
+from ..core.tensor import Tensor
+from .writer import numpy_dtype
 
 # safetensors' names of dtypes
 CODES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
@@ -58,7 +59,7 @@ def from_safetensors(data: bytes, place: Callable[[Any, str], Any]) -> dict[str,
         for name, entry in entries.items():
             start, stop = entry["data_offsets"]
             shape, dtype = tuple(entry["shape"]), KINDS[entry["dtype"]]
-            kind = np.dtype(dtype) if dtype != "bfloat16" else _bfloat16()
+            kind = numpy_dtype(dtype)
             if not 0 <= start <= stop <= len(data) - 8 - size or stop - start != kind.itemsize * int(
                 np.prod(shape)
             ):
@@ -96,17 +97,3 @@ def from_npz(data: bytes, place: Callable[[Any, str], Any]) -> dict[str, Tensor]
                 ) from None
             found[info.filename.removesuffix(".npy")] = made(place(raw, "cpu"))
     return found
-
-
-def made(raw: Any) -> Tensor:
-    t = wrap(raw[()] if raw.__class__ is np.ndarray and not raw.ndim else raw)
-    t._grad = None
-    if modes.inferring[0]:
-        modes.watchers["born"](t)
-    return t
-
-
-def _bfloat16() -> Any:
-    from ..core import dtype as dtypes
-
-    return dtypes.bfloat16.np

@@ -14,7 +14,7 @@ from ..core.device import device
 from ..core.shape import Size
 from ..core.storage import as_strided
 from ..core.tensor import Parameter, Tensor, wrap
-from .writer import STORAGES
+from .writer import STORAGES, numpy_dtype
 
 KINDS = {name: kind for kind, name in STORAGES.items()}
 
@@ -62,7 +62,7 @@ class Reader(pickle.Unpickler):
             )
         _, kind, key, location, count = pid
         if key not in self.storages:
-            dtype = np.dtype(kind) if kind != "bfloat16" else dtypes.bfloat16.np
+            dtype = numpy_dtype(kind)
             data = self.records(str(key))
             if len(data) < int(count) * dtype.itemsize:
                 raise RuntimeError(

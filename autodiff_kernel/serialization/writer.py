@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import device as devices
+from ..core import dtype as dtypes
 from ..core.device import device
 from ..core.dtype import dtype
 from ..core.shape import Size
@@ -22,6 +23,11 @@ STORAGES = {"float16": "HalfStorage", "float32": "FloatStorage", "float64": "Dou
             "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage", "int64": "LongStorage",
             "bool": "BoolStorage", "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage",
             "bfloat16": "BFloat16Storage"}  # fmt: skip
+
+
+def numpy_dtype(name: str) -> Any:
+    """NumPy's dtype of this name; bfloat16, which is none of NumPy's own, needs ml_dtypes."""
+    return dtypes.bfloat16.np if name == "bfloat16" else np.dtype(name)
 
 
 class Writer:
