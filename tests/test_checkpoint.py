@@ -155,18 +155,19 @@ def test_a_gradient_asked_for_within_the_function(a):
         assert torch.autograd.grad(y.sum(), a)[0].tolist() == pytest.approx(expected)
 
 
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
 def test_functions_and_in_place_operations_inside(a, b):
-    class Exp(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            y = x.exp()
-            ctx.save_for_backward(y)
-            return y
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * ctx.saved_tensors[0]
-
     y = checkpoint(lambda x: Exp.apply(x * 2).sin(), a, use_reentrant=False)
     expected = torch.autograd.grad((a * 2).exp().sin().sum(), a)[0].tolist()
     assert torch.autograd.grad(y.sum(), a)[0].tolist() == expected
@@ -534,17 +535,6 @@ def interrupted(work, at):
 
 
 def test_an_interrupt_at_any_call_leaves_no_trace():
-    class Exp(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            y = x.exp()
-            ctx.save_for_backward(y)
-            return y
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * ctx.saved_tensors[0]
-
     def f(x):
         return Exp.apply((x * 0.1).sin()).cos()
 
