@@ -131,44 +131,32 @@ def _told(case: Raised) -> Any:
 
 def no_graph(case: Raised) -> Answer | None:
     """backward or grad of something that does not require grad: which line cut it off?"""
-    t = _told(case).tensor
-    e = fact(t)
-    if e is None:
-        return None
-    found = cuts.reasons(e, case.names)
-    if not found:
-        return None
-    name = case.name(t, "the result")
-    why = found[0]
-    return Answer(
-        why.topic,
-        f"{name} does not require grad, so there is nothing for backward to walk back through: {why.clause}.",
-        (*why.lines, *lines(("backward was asked for in", case.place))),
-        why.fix,
-        LESSONS[why.lesson],
-        trail=why.trail + tuple(f"Also: {r.clause}." for r in found[1:3]),
-        about=(t,),
-        certain=why.certain,
-    )
+    consequence = "there is nothing for backward to walk back through"
+    return _cut_off(case, "the result", consequence, "backward was asked for in", others=2)
 
 
 def input_without_grad(case: Raised) -> Answer | None:
     """Something is asked of a tensor that has no gradient."""
+    return _cut_off(
+        case, "the tensor", "no gradient for it can be had", "its gradient was asked for in", others=0
+    )
+
+
+def _cut_off(case: Raised, fallback: str, consequence: str, asked: str, others: int) -> Answer | None:
+    """Why the tensor of the error does not require grad, and as many other reasons as `others` says."""
     t = _told(case).tensor
     e = fact(t)
-    if e is None:
-        return None
-    found = cuts.reasons(e, case.names)
+    found = [] if e is None else cuts.reasons(e, case.names)
     if not found:
         return None
-    name, why = case.name(t), found[0]
+    name, why = case.name(t, fallback), found[0]
     return Answer(
         why.topic,
-        f"{name} does not require grad, so no gradient for it can be had: {why.clause}.",
-        (*why.lines, *lines(("its gradient was asked for in", case.place))),
+        f"{name} does not require grad, so {consequence}: {why.clause}.",
+        (*why.lines, *lines((asked, case.place))),
         why.fix,
         LESSONS[why.lesson],
-        trail=why.trail,
+        trail=why.trail + tuple(f"Also: {r.clause}." for r in found[1 : 1 + others]),
         about=(t,),
         certain=why.certain,
     )
