@@ -79,6 +79,20 @@ class Kernel:
         self.manager.shutdown_kernel(now=True)
 
 
+def shown(answer: Answer) -> str:
+    """The text of the one view that a magic showed; it has words for those who can't see the picture."""
+    assert answer.reply["status"] == "ok", answer.reply
+    [content] = answer.of("display_data")
+    assert content["metadata"]["text/html"]["alt"]
+    return str(content["data"]["text/plain"])
+
+
+def complaint(answer: Answer, kind: str = "UsageError") -> str:
+    """What a misused magic says."""
+    assert answer.reply["status"] == "error" and answer.reply["ename"] == kind, answer.reply
+    return str(answer.reply["evalue"])
+
+
 @contextmanager
 def kernel(name: str, **options: Any) -> Iterator[Kernel]:
     """Start the named kernel (`autodiff`, or `python3` for a plain ipykernel) and stop it at the end."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from kernels import Answer, Kernel, kernel
+from kernels import Kernel, complaint, kernel, shown
 
 SETUP = """
 def f(x):
@@ -18,18 +18,6 @@ def shell() -> Iterator[Kernel]:
     with kernel("autodiff") as running:
         running.run(SETUP)
         yield running
-
-
-def shown(answer: Answer) -> str:
-    assert answer.reply["status"] == "ok", answer.reply
-    [content] = answer.of("display_data")
-    assert content["metadata"]["text/html"]["alt"]
-    return str(content["data"]["text/plain"])
-
-
-def complaint(answer: Answer, kind: str) -> str:
-    assert answer.reply["status"] == "error" and answer.reply["ename"] == kind, answer.reply
-    return str(answer.reply["evalue"])
 
 
 def test_a_guess_in_the_same_cell_is_compared_after_it(shell: Kernel) -> None:

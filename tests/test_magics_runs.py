@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from kernels import Answer, Kernel, kernel
+from kernels import Kernel, complaint, kernel, shown
 from test_views_tensors import EVIL, sound
 
 import autodiff_kernel as torch
@@ -20,18 +20,6 @@ def shell() -> Iterator[Kernel]:
             "x = torch.ones(2, 3)\nw = torch.ones(3, requires_grad=True)\ndef bowl(x):\n    return (x * x).sum()"
         )
         yield running
-
-
-def shown(answer: Answer) -> str:
-    assert answer.reply["status"] == "ok", answer.reply
-    [content] = answer.of("display_data")
-    assert content["metadata"]["text/html"]["alt"]
-    return str(content["data"]["text/plain"])
-
-
-def complaint(answer: Answer, kind: str = "UsageError") -> str:
-    assert answer.reply["status"] == "error" and answer.reply["ename"] == kind, answer.reply
-    return str(answer.reply["evalue"])
 
 
 # ---------------------------------------------------------------------------------------------------------- shapes

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kernels import Answer, Kernel, kernel
+from kernels import Kernel, complaint, kernel, shown
 
 SETUP = """
 x = torch.arange(6.).reshape(2, 3)
@@ -21,18 +21,6 @@ def shell() -> Iterator[Kernel]:
     with kernel("autodiff") as running:
         running.run(SETUP)
         yield running
-
-
-def shown(answer: Answer) -> str:
-    assert answer.reply["status"] == "ok", answer.reply
-    [content] = answer.of("display_data")
-    assert content["metadata"]["text/html"]["alt"]
-    return str(content["data"]["text/plain"])
-
-
-def complaint(answer: Answer, kind: str = "UsageError") -> str:
-    assert answer.reply["status"] == "error" and answer.reply["ename"] == kind, answer.reply
-    return str(answer.reply["evalue"])
 
 
 def test_tensor_takes_names_and_expressions(shell: Kernel) -> None:
