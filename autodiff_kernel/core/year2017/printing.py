@@ -80,9 +80,7 @@ def _vector(values: Any) -> str:
     if values.size > THRESHOLD:
         numbers = Numbers(np.concatenate([values[:EDGE], values[-EDGE:]]))
         rows = (
-            [numbers.write(x) for x in values[:EDGE]]
-            + ["   ⋮".center(1)]
-            + [numbers.write(x) for x in values[-EDGE:]]
+            [numbers.write(x) for x in values[:EDGE]] + ["   ⋮"] + [numbers.write(x) for x in values[-EDGE:]]
         )
     else:
         numbers = Numbers(values)
