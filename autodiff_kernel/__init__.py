@@ -14,8 +14,8 @@ from typing import Any
 from .version import __version__ as __version__
 
 
-def _load() -> None:
-    """Fill this module with the public names."""
+def _load() -> Any:
+    """Fill this module with the public names; returns the module that has them all."""
     import gc
     from importlib import import_module
 
@@ -28,20 +28,26 @@ def _load() -> None:
             gc.enable()
     own = vars(_sys.modules[__name__])
     own.update((name, value) for name, value in vars(namespace).items() if not name.startswith("_"))
+    own.update(namespace._FUNCTIONS)  # torch._standard_gamma and its like too
+    return namespace
 
 
 def __getattr__(name: str) -> Any:
     own = vars(_sys.modules[__name__])
-    if name == "__all__" or not name.startswith("__"):
-        _load()
+    if name == "__all__":
+        return [name for name in __dir__() if not name.startswith("_")]  # import * then loads each
+    if not name.startswith("__"):
+        namespace = _load()
+        if name not in own and not name.startswith("_") and hasattr(namespace, name):
+            own[name] = getattr(namespace, name)
     if name in own:
         return own[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    _load()
-    return sorted(vars(_sys.modules[__name__]))
+    names = {name for name in dir(_load()) if not name.startswith("_")}
+    return sorted(names | vars(_sys.modules[__name__]).keys())
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -67,6 +67,15 @@ CALLS = [
     "torch.empty(5, 4).t().normal_()",
     "torch.randn_like(torch.empty(4, 5).t())",
     "torch.randint_like(torch.empty(2, 3), 2, 12)",
+    "torch.normal(torch.tensor([0.1, 0.7, 1.3]), 2.7)",
+    "torch.poisson(torch.tensor([0.0, 0.5, 3.0, 9.9, 10.0, 57.3, 1e4]))",
+    "torch.poisson(torch.full((3, 20), 12.5, dtype=torch.float64).t())",
+    "torch.poisson(torch.full((10,), 2.5, dtype=torch.float16))",
+    "torch.binomial(torch.tensor([0.0, 1.0, 7.0, 40.0, 1e3, 5.0]), torch.tensor([0.5, 0.2, 0.9, 0.37, 0.99, 1.0]))",
+    "torch.binomial(torch.full((40,), 60.0, dtype=torch.float64), torch.full((40,), 0.7, dtype=torch.float64))",
+    "[torch._standard_gamma(torch.tensor([0.0, 1e-3, 0.3, 0.99, 1.0, 2.5, 80.0])), torch.randn(1)]",
+    "torch._standard_gamma(torch.full((40,), 0.4, dtype=torch.float64))",
+    "torch._sample_dirichlet(torch.tensor([[0.01, 0.02, 0.5], [1.0, 3.0, 20.0]]))",
 ]
 SEEDS = [0, 42, 1234567890123, -1, 2**64 - 2]
 STATES = [

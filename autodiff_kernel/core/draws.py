@@ -266,7 +266,8 @@ def _normal_of_tensors(mean: Any, std: Any, generator: Any) -> Any:
         require(devices.item((raws[1] >= 0).all()), "normal expects all elements of std >= 0.0")
     else:
         require(raws[1] >= 0, f"normal expects std >= 0.0, but found std {raws[1]:g}")
-    numbers = normal_numbers(first.dtype)
+    # A number as std scales the numbers while they are still in double precision, a tensor when they are rounded.
+    numbers = normal_numbers(first.dtype, std=1.0 if isinstance(std, Tensor) else raws[1])
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     shapes = [t.raw.shape for t in tensors]
     clash = shape_clash(shapes)
@@ -275,7 +276,8 @@ def _normal_of_tensors(mean: Any, std: Any, generator: Any) -> Any:
     shape = np.broadcast_shapes(*shapes)
     standard = onto(numbers(chosen(generator, first.device), math.prod(shape)).reshape(shape), first.device)
     kind = first.raw.dtype
-    made_ = ((standard * raws[1]).astype(kind) + raws[0]).astype(kind)
+    scaled = (standard * raws[1]).astype(kind) if isinstance(std, Tensor) else standard
+    made_ = (scaled + raws[0]).astype(kind)
     node = "NormalBackward3" if len(tensors) == 2 else f"NormalBackward{1 if first is mean else 2}"
     stretched = [t if t.raw.shape == shape else TABLE["expand"](t, p=shape) for t in tensors]
     return redraw(*stretched, wrap(made_ if shape else made_[()]), p=node)
