@@ -1,8 +1,9 @@
 """Types of the public names; made by tests/make_stubs.py from the table of rules, not by hand."""
 
 import builtins as _b
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable, Iterator, Sequence
+
+from .core import tensor as _tensor
 
 from . import autograd as autograd
 from . import core as core
@@ -19,7 +20,6 @@ from . import utils as utils
 from . import version as version
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
-from .core import tensor as _tensor
 from .core.device import device as device
 from .core.dtype import can_cast as can_cast
 from .core.dtype import dtype as dtype
