@@ -1,14 +1,16 @@
 """The names of `import autodiff_kernel as torch`: the package's own module takes them from here.
 
-(They come with the first question for one, see `autodiff_kernel/__init__.py`.)
+(They come with the first question for one, see `autodiff_kernel/__init__.py`; rare ones with the first question for
+that very name, see `core/late.py`.)
 """
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from . import autograd as autograd
 from . import cuda as cuda
 from . import dialect as dialect
-from . import fft as fft
 from . import func as func
-from . import linalg as linalg
 from . import nn as nn
 from . import random as random
 from . import serialization as serialization
@@ -16,6 +18,7 @@ from . import utils as utils
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .core import create as _create
+from .core import late as _late
 from .core import places as _places
 from .core import return_types as return_types
 from .core.api import FUNCTIONS as _FUNCTIONS
@@ -53,7 +56,26 @@ from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 
+_LATE_MODULES = {"fft", "linalg"}
+
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
 
 _places.claim()
+
+
+def __getattr__(name: str) -> _Any:
+    """A rare name: its module is loaded now."""
+    if name in _LATE_MODULES:
+        value: _Any = _import_module(f"{__package__}.{name}")
+        _places.claim()
+    else:
+        value = _late.function(name)
+        if value is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_late.HOMES, *_LATE_MODULES})

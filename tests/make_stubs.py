@@ -5,7 +5,7 @@ import pathlib
 import re
 
 import autodiff_kernel as torch
-from autodiff_kernel.core import api
+from autodiff_kernel.core import api, late
 from autodiff_kernel.core.dtype import dtype
 
 TARGET = pathlib.Path(torch.__file__).with_suffix(".pyi")
@@ -17,6 +17,7 @@ from typing import Any, Callable, Iterator, Sequence
 from .core import tensor as _tensor
 '''
 assert torch.Tensor  # loads the names
+late.load_all()
 MODULES = re.compile(r"\b(autodiff_kernel|typing|collections|numpy|builtins)(\.\w+)*\.(?=\w)")
 BUILTIN = re.compile(r"\b(bool|int|float|complex|str|tuple|list|dict|object|type)\b")
 KNOWN = {"Any", "Callable", "Sequence", "Iterator", "Tensor", "None", "bool", "int", "float", "complex", "str", "tuple",
@@ -84,7 +85,7 @@ def exported(name: str, value) -> bool:
 def render() -> str:
     """The whole stub file."""
     out = [HEAD]
-    own = {k: v for k, v in vars(torch).items() if not k.startswith("_")}
+    own = {k: getattr(torch, k) for k in dir(torch) if not k.startswith("_")}
     imports: dict[str, list[str]] = {}
     for name, value in sorted(own.items()):
         if inspect.ismodule(value):

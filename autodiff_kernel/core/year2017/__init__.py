@@ -7,6 +7,7 @@ Nothing of the engine asks which dialect is spoken.  The public functions and me
 import sys
 from typing import Any
 
+from .. import late
 from ..api import FUNCTIONS, METHODS
 from ..places import claim
 from ..tensor import Tensor
@@ -24,6 +25,7 @@ def _put(holder: Any, name: str, value: Any) -> None:
 def install() -> None:
     """Exchange the public names for those of 2017."""
     claim()
+    late.load_all()  # what comes later would not be exchanged
     package = sys.modules["autodiff_kernel"]
     package.Tensor  # noqa: B018  (loads the names)
     functional = package.nn.functional
