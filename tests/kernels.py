@@ -74,6 +74,15 @@ class Kernel:
                 matches: list[str] = reply["content"]["matches"]
                 return matches
 
+    def inspect(self, code: str, detail: int = 0) -> dict[str, str]:
+        """What Shift-Tab at the end of the code shows, by MIME type."""
+        request = self.client.inspect(code, detail_level=detail)
+        while True:
+            reply = self.client.get_shell_msg(timeout=PATIENCE)
+            if reply["parent_header"].get("msg_id") == request:
+                data: dict[str, str] = reply["content"]["data"]
+                return data
+
     def close(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from autodiff_kernel.core import modes
 
-from . import cells, completion, errors, magics, magics_lessons, magics_runs
+from . import cells, completion, errors, inspection, magics, magics_lessons, magics_runs
 
 Undo = Callable[[], None]
 
@@ -28,11 +28,12 @@ PARTS: tuple[Callable[[Any], Undo], ...] = (
     magics_runs.load,
     errors.load,
     completion.load,
+    inspection.load,
 )
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Switch on magics, error view, completion and recording in this IPython shell. A second call does nothing."""
+    """Switch on magics, error view, completion, inspection, recording in this IPython shell; a second call does nothing."""
     if shell not in _loaded:
         _loaded[shell] = [part(shell) for part in PARTS]
 

@@ -22,6 +22,7 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     prediction(…)  a guess beside what came out
     check(f, …)    an exercise: right, wrong with a hint, or not attempted
     error(e)       what an error of ours is about, and what to write instead
+    inspect(x)     what a tensor, a node or a model is: facts, history, a small graph
 """
 
 from .descent import descent as descent
@@ -30,6 +31,7 @@ from .error import error as error
 from .gradcheck import gradcheck as gradcheck
 from .gradients import gradients as gradients
 from .graph import graph as graph
+from .inspection import inspect as inspect
 from .jacobian import jacobian as jacobian
 from .lessons import check as check
 from .lessons import prediction as prediction
@@ -55,6 +57,7 @@ __all__ = [
     "gradcheck",
     "gradients",
     "graph",
+    "inspect",
     "jacobian",
     "mark",
     "memory",
