@@ -12,7 +12,7 @@ import pytest
 import vmap_cases
 
 import autodiff_kernel as torch
-from autodiff_kernel import func
+from autodiff_kernel import explain, func
 from autodiff_kernel.core import batched, levels
 from autodiff_kernel.core.op import TABLE
 from autodiff_kernel.func import grad, jacfwd, jacrev, jvp, vjp, vmap
@@ -27,9 +27,15 @@ def test_every_line_has_an_answer():
     assert len(ANSWERS) > 290
 
 
+@pytest.mark.parametrize("recording", [False, True], ids=["plain", "recorded"])
 @pytest.mark.parametrize("line", vmap_cases.lines())
-def test_answers(line):
-    want, got = ANSWERS[line], vmap_cases.answer(line, torch)
+def test_answers(line, recording):
+    """Recording what happens, as the kernel does, changes no answer and reads no sample's value."""
+    explain.watch(recording)
+    try:
+        want, got = ANSWERS[line], vmap_cases.answer(line, torch)
+    finally:
+        explain.watch(False)
     if isinstance(want, dict):
         assert isinstance(got, dict), f"no error, but {got}"
         assert got["type"] == want["type"]

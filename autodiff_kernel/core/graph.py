@@ -324,7 +324,12 @@ def small(x: Any) -> Any:
     if kind is float32 or kind is float64:
         return x
     if kind is not ndarray:
-        x = getattr(x, "raw", x)
+        from .outline import Outline
+
+        if not isinstance(x, Outline):
+            x = getattr(x, "raw", x)
+        if isinstance(x, Outline):  # of a batched tensor there is no one value
+            return None
         if getattr(x, "ndim", 0) == 0 and not hasattr(x, "base") or isinstance(x, np.generic):
             return x
     if x.size > SMALL:
@@ -332,10 +337,7 @@ def small(x: Any) -> Any:
     if x.__class__ is ndarray:
         return x.copy()
     from .device import backend_of
-    from .outline import Outline
 
-    if isinstance(x, Outline):  # of a batched tensor there is no one value
-        return None
     # Off the GPU, whose memory is the user's; `host` would count a copy that nobody's program made.
     copy: Any = backend_of(x).module.asnumpy(x)
     return copy
