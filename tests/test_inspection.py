@@ -8,6 +8,7 @@ from markup import html_is_plain, text_is_plain
 
 import autodiff_kernel as torch
 from autodiff_kernel.core import journal, modes
+from autodiff_kernel.jupyter.magics import GROUPS
 from autodiff_kernel.views import inspect
 
 SETUP = """
@@ -197,3 +198,36 @@ def test_looking_changes_no_recording() -> None:
         before = len(journal.LOG)
         inspect(torch.ones(2), namespace={})
         assert len(journal.LOG) == before
+
+
+def test_tab_completes_options_names_and_dimensions(shell: Kernel) -> None:
+    shell.run("t = torch.ones(2, 3, 4)\nnumber = torch.tensor(1.)\ndef check_e1(y): pass")
+    dims = {"0", "1", "2", "-1", "-2", "-3"}
+    for code in (
+        "t.sum(dim=",
+        "t.mean(keepdim=True, dim=(0, ",
+        "torch.sum(t, dim=",
+        "%graph t.sum(axis=",
+        "t.transpose(dim0=",
+    ):
+        assert set(shell.complete(code)) == dims, code
+    assert set(shell.complete("t.sum(dim=-")) == {"-1", "-2", "-3"}
+    assert set(shell.complete("number.sum(dim=")) == {"0", "-1"}
+    assert set(shell.complete("x.grad.sum(dim=")) == {"0", "-1"}
+    assert not dims & set(shell.complete("unknown.sum(dim=")) and not dims & set(shell.complete("dict(dim="))
+    assert set(shell.complete("%graph y --sense ")) == {"forward", "backward"}
+    assert shell.complete("%graph y --direction=T") == ["TB"]
+    assert set(shell.complete("%place ")) >= {"x", "y", "t", "model"} and "len" not in shell.complete(
+        "%place "
+    )
+    assert shell.complete("%check ") == ["e1"]
+    assert "model" in shell.complete("%grad mo") and "number" in shell.complete("%why nu")
+
+
+def test_every_option_of_every_magic_is_completed(shell: Kernel) -> None:
+    for group in GROUPS:
+        for kind, magics in group.magics.items():
+            for name, method in magics.items():
+                options = getattr(group, str(method)).parser._option_string_actions
+                completed = shell.complete(("%%" if kind == "cell" else "%") + f"{name} --")
+                assert {o for o in options if o.startswith("--")} <= set(completed) | {"--help"}, name
