@@ -297,6 +297,58 @@ def test_names_of_writes(line: str) -> None:
     assert (env["y"].grad_fn.name().split("::")[-1], env["y"]._version) == (name, 1)
 
 
+def test_what_few_indices_are() -> None:
+    x = torch.arange(27.0).reshape(3, 3, 3)
+    mask = T([[True, False, True], [True, True, False], [False, False, True]])
+    assert x[1:, mask].view(-1).tolist() == [
+        9.0,
+        11,
+        12,
+        13,
+        17,
+        18,
+        20,
+        21,
+        22,
+        26,
+    ]  # lies in row-major order
+    assert x[T(2, dtype=torch.int8), T(-1, dtype=torch.int16)].tolist() == [24.0, 25.0, 26.0]
+    assert x[None].stride() == (27, 9, 3, 1) and x[..., None].stride() == (9, 3, 1, 1)
+    assert T(3.0)[None].stride() == (1,)
+    with pytest.raises(IndexError, match="^slice\\(\\) cannot be applied to a 0-dim tensor."):
+        T(3.0)[:] = 1
+    byte = T([1, 0, 1], dtype=torch.uint8)
+    z = torch.zeros(3)
+    with pytest.warns(UserWarning, match="uint8"):
+        z[byte] = T([1.0, 2.0])
+        assert z.tolist() == [1.0, 0.0, 2.0]
+        with pytest.raises(RuntimeError, match="masked_fill_ only supports boolean masks"):
+            z[byte] = 5
+
+
+def test_views_made_without_gradients_require_what_their_base_does() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    with torch.no_grad():
+        rows = [x[0], x.t(), x.view(-1), x.clone()[0], x.detach()[0]]
+        assert [t.requires_grad for t in rows] == [True, True, True, False, False]
+        assert (rows[0] * 2).requires_grad is False and rows[0].grad_fn is None and rows[0].is_leaf
+        assert str(rows[0]) == "tensor([1., 1.], requires_grad=True)" and rows[0].numpy().tolist() == [
+            1.0,
+            1.0,
+        ]
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        rows[0].numpy()
+
+
+def test_a_write_that_reads_itself_counts_once() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x.clone()
+    y.mul_(y)
+    assert y._version == 1
+    with pytest.raises(RuntimeError, match="is at version 1;"):
+        y.sum().backward()
+
+
 def test_an_assigned_value_stands_in_the_graph_itself() -> None:
     w = torch.ones(4, requires_grad=True)
     y = cube()

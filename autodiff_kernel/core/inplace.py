@@ -249,7 +249,9 @@ def adopt(t: Tensor, result: Tensor) -> None:
         n.seq = tick()  # made after the write
         for letter in "bc":
             if getattr(n, "v" + letter, None) is t.version and getattr(n, letter, None) is not None:
-                stamp(t)  # x.mul_(x): the other operand was this very memory, and is lost
+                getattr(n, "v" + letter)[0] = written[0] = (
+                    tick()
+                )  # x.mul_(x): the other operand was this memory, and is lost
                 break
     store(t, value, n)
 

@@ -73,6 +73,19 @@ def as_strided(raw: Any, shape: tuple[int, ...], strides: tuple[int, ...], shift
     return make(raw, shape, strides)
 
 
+def strides_of(raw: Any) -> tuple[int, ...]:
+    """The strides in elements.  Of a dimension of size 1 NumPy may say 0, PyTorch what the dimension after it takes."""
+    n = raw.dtype.itemsize
+    if 0 not in raw.strides:
+        return tuple([s // n for s in raw.strides])
+    steps: list[int] = []
+    after = 1
+    for size, stride in zip(reversed(raw.shape), reversed(raw.strides)):
+        steps.append(stride // n if stride or size != 1 else after)
+        after = size * steps[-1]
+    return tuple(reversed(steps))
+
+
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Row-major strides in elements."""
     strides, step = [], 1

@@ -19,7 +19,7 @@ from .graph import Node, as_edge, leaf_node, new, resting, shown
 from .once import TO_SCALAR, warn_once
 from .shape import Size
 from .sharing import INFERENCE, Family, View, family_of, replay, share, version_of
-from .storage import contiguous_strides, offset_of
+from .storage import contiguous_strides, offset_of, strides_of
 
 ndarray, generic = np.ndarray, np.generic
 __all__ = [
@@ -178,9 +178,7 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """How many elements to step over for the next index along each dimension (or along `dim`)."""
         raw = self.raw
-        steps = (
-            tuple(s // raw.dtype.itemsize for s in raw.strides) if raw.size else contiguous_strides(raw.shape)
-        )
+        steps = strides_of(raw) if raw.size else contiguous_strides(raw.shape)
         return steps if dim is None else steps[dim]
 
     def data_ptr(self) -> int:
@@ -212,6 +210,10 @@ class Tensor:
     # ---- autograd
     @property
     def requires_grad(self) -> bool:
+        if (
+            self.node is None and self.family.__class__ is View
+        ):  # made under no_grad: as its base, in PyTorch too
+            return self.family.base.node is not None
         return self.node is not None
 
     @requires_grad.setter
@@ -433,7 +435,7 @@ class Tensor:
         """
         if force:
             return devices.to_numpy(share(self.detach()))
-        if self.node is not None and modes.is_grad_enabled():
+        if self.requires_grad and modes.is_grad_enabled():
             raise errors.numpy_of_a_graph(self)
         if self.is_cuda:
             raise errors.numpy_of_a_gpu(self)
@@ -455,7 +457,7 @@ class Tensor:
         d = self.device
         return format_tensor(
             self.raw,
-            requires_grad=self.node is not None,
+            requires_grad=self.requires_grad,
             grad_fn_name=None if fn is None else fn.title,
             device=None if d.type == "cpu" else str(d),
             tangent=tangent,
@@ -527,7 +529,7 @@ class Tensor:
         if modes.watch[0] is not None:
             modes.watchers["created"]("deepcopy", twin, self)
         memo[id(self)] = twin
-        if self.node is not None:
+        if self.requires_grad:
             twin.requires_grad_()
         g = self._grad_or_none()
         twin._grad = None if g is None else g.__deepcopy__(memo)
@@ -542,7 +544,7 @@ class Tensor:
             from .hooks import warn_if_has_hooks
 
             warn_if_has_hooks(self)
-        return rebuild, (type(self), devices.to_numpy(self.raw), str(self.device), self.requires_grad)
+        return rebuild, (type(self), devices.to_numpy(self.raw), str(self.device), self.node is not None)
 
 
 def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:

@@ -284,9 +284,10 @@ def plain(item: Any, x: Tensor) -> Any:
 
 def index_tensor(item: Tensor, raw: Any, x: Tensor) -> Any:
     kind = raw.dtype
+    if kind.kind == "i" and not raw.ndim and not item.is_dual:  # (in vmap it may be another for each sample)
+        return int(devices.item(raw))
     if kind == INT64 or kind == np.int32:
-        if not raw.ndim and not item.is_dual:  # (inside vmap it may be another number for each sample)
-            return int(devices.item(raw))
+        pass
     elif kind == np.uint8:
         warnings.warn(
             "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
@@ -408,7 +409,11 @@ def put_plainly(self: Tensor, index: Any, value: Any) -> None:
         value = checked_number(self, value)
     if index is False:
         return
-    p, picks = split(self, None if index is True else (index,) if index.__class__ is slice else index)
+    if index.__class__ is slice:
+        if not self.raw.ndim:
+            span(index, None)  # says that a 0-d tensor has no slices
+        index = (index,)
+    p, picks = split(self, None if index is True else index)
     whole = takes_all(p)
     followed = modes.is_grad_enabled() and (self.node is not None or getattr(value, "node", None) is not None)
     followed = followed or self.is_dual or getattr(value, "is_dual", False)
@@ -421,6 +426,7 @@ def put_plainly(self: Tensor, index: Any, value: Any) -> None:
     if isinstance(value, Tensor):
         value = without_ones(value, x if picks is None else None)
     if picks is not None:
+        refuse_bytes(index, value)
         put_in_place(x, value, *picks)
     elif followed and not whole:
         overwrite_part(x, value)
@@ -428,6 +434,21 @@ def put_plainly(self: Tensor, index: Any, value: Any) -> None:
         fill_in_place(x, value)
     else:
         overwrite(x, value)
+
+
+def refuse_bytes(index: Any, value: Any) -> None:
+    """PyTorch writes a single value at one mask by masked_fill_, which takes no uint8; several values it takes."""
+    items = index if index.__class__ is tuple else (index,)
+    masks = [i for i in items if isinstance(i, bool) or isinstance(i, Tensor) and i.raw.ndim]
+    mask: Any = masks[0] if len(masks) == 1 else None
+    if isinstance(mask, Tensor) and mask.raw.dtype == np.uint8 and np.size(getattr(value, "raw", 0)) == 1:
+        raise explain(
+            RuntimeError,
+            "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char",
+            "The index is a uint8 tensor, which was PyTorch's type of masks until 2019.",
+            "x[mask.bool()] = value.",
+            tensor=mask,
+        )
 
 
 def quick_put(x: Tensor, index: Any, value: Any) -> bool:

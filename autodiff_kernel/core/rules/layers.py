@@ -169,5 +169,5 @@ def any_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         )
     shape = (*x.shape[:-1], w.shape[0])
     if bias.raw.shape != shape[-1:]:
-        check_sizes(shape if len(shape) > 1 else (1, *shape), bias.raw.shape)
+        check_sizes(shape if len(shape) > 1 else (1, *shape), bias.raw)
     return linear_row(input, weight, bias, p="AddmmBackward0" if x.ndim == 2 else "ViewBackward0")

@@ -16,6 +16,7 @@ from ..modes import special, watch
 from ..op import TABLE, Op, remember
 from ..outline import of_all
 from ..sharing import saved_version_of
+from ..storage import row_major
 from ..tensor import Tensor
 from .casting import cast, to_device
 from .dims import wrap_dim
@@ -60,7 +61,10 @@ def chosen(a: Any, b: Any, p: Any) -> Any:
     pattern, packed = p
     if not packed and b.dtype.kind == "i":
         return a.take(b, len(pattern) - 1)
-    return a[spot(b, pattern, packed)]
+    y = a[spot(b, pattern, packed)]
+    return (
+        y if pattern[0] or not isinstance(y, ndarray) else row_major(y)
+    )  # NumPy puts chosen dimensions outermost
 
 
 def gathered(g: Any, b: Any, p: Any) -> Any:
@@ -167,12 +171,26 @@ def write_at(out: Any, b: Any, c: Any, p: Any) -> None:
             devices.add_at(out, where, b)
         else:
             out[where] = b
+    except (ValueError, TypeError):  # (the latter for several dimensions at a mask)
+        raise misfit(b, out[where]) from None
+
+
+def misfit(value: Any, place: Any) -> RuntimeError:
+    return explain(
+        RuntimeError,
+        f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to indexing result of "
+        f"shape {list(place.shape)}",
+    )
+
+
+def check_fits(value: Any, place: Any) -> None:
+    """The error for a value that does not broadcast to the chosen elements."""
+    try:
+        fits = np.broadcast_shapes(value.shape, place.shape) == place.shape
     except ValueError:
-        raise explain(
-            RuntimeError,
-            f"shape mismatch: value tensor of shape {list(np.shape(b))} cannot be broadcast to indexing result of "
-            f"shape {list(out[where].shape)}",
-        ) from None
+        fits = False
+    if not fits:
+        raise misfit(value, place)
 
 
 def _kept(g: Any, n: Any) -> Any:
@@ -201,9 +219,9 @@ def put_in_place(
     x: Tensor, value: Any, b: Tensor, pattern: tuple[bool, ...], packed: bool, accumulate: bool = False
 ) -> None:
     """Overwrite (or add to) the chosen elements of x, in x's memory; recorded where a gradient is."""
-    if isinstance(value, Tensor):
-        value = matched(x, value, b)
     try:
+        if isinstance(value, Tensor):
+            value = matched(x, value, b, (pattern, packed))
         tracked = x.node is not None or getattr(value, "node", None) is not None
         wrapped = x.is_dual or b.is_dual or getattr(value, "is_dual", False)
         if wrapped or tracked and modes.is_grad_enabled():
@@ -218,10 +236,12 @@ def put_in_place(
         raise outside(error) from None
 
 
-def matched(x: Tensor, value: Tensor, b: Tensor) -> Tensor:
+def matched(x: Tensor, value: Tensor, b: Tensor, p: Any) -> Tensor:
     """The value in x's dtype, if PyTorch casts it there, and on x's device."""
     if value.raw.dtype != x.raw.dtype:
         if b.raw.dtype.kind != "b" or value.raw.ndim:
+            if not (x.is_dual or b.is_dual or value.is_dual):
+                check_fits(value.raw, x.raw[spot(b.raw, *p)])
             names = x.dtype.scalar_type, value.dtype.scalar_type
             raise explain(
                 RuntimeError,

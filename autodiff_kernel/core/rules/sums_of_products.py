@@ -141,7 +141,7 @@ def _checked(
         beta, alpha = int(beta), int(alpha)
     result = shape(xs[1].raw.shape, xs[2].raw.shape)
     if isinstance(result, tuple):
-        check_sizes(result, xs[0].raw.shape)
+        check_sizes(result, xs[0].raw)
     return row(*xs, p=(beta, alpha))  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ from ..errors import explain
 from ..inplace import check_allowed, check_overlap, check_partial_overlap, in_place, put, replace, stamp
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
-from ..tensor import Tensor
+from ..tensor import Tensor, type_name
 from .casting import cast, to_device
 
 ndarray, generic = np.ndarray, np.generic
@@ -122,7 +122,7 @@ def overwrite(x: Tensor, value: Any) -> None:
     raw = value.raw if isinstance(value, Tensor) else value
     target = x.raw
     if isinstance(value, Tensor):
-        check_sizes(target.shape, raw.shape)
+        check_sizes(target.shape, raw)
         if value.device != x.device:
             raw = to_device(value, x.device).raw
         check_partial_overlap(target, raw)
@@ -145,7 +145,7 @@ def overwrite_part(view: Tensor, value: Any) -> None:
     check_overlap(view)
     raw, node = value, None
     if isinstance(value, Tensor):
-        check_sizes(view.raw.shape, value.raw.shape)
+        check_sizes(view.raw.shape, value.raw)
         check_partial_overlap(view.raw, value.raw)
         if value.device != view.device:
             value = to_device(value, view.device)
@@ -159,7 +159,7 @@ def overwrite_part(view: Tensor, value: Any) -> None:
 
 def copied(input: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
-        check_sizes(input.raw.shape, value.raw.shape)
+        check_sizes(input.raw.shape, value.raw)
         check_partial_overlap(input.raw, value.raw)
         if value.device != input.device:
             value = to_device(value, input.device)
@@ -170,13 +170,14 @@ copied.__name__ = "copy"
 copy_in_place = in_place(copied, copy_row)
 
 
-def check_sizes(target: tuple[int, ...], source: tuple[int, ...]) -> None:
-    """PyTorch's error where the source does not expand to the target."""
+def check_sizes(target: tuple[int, ...], value: Any) -> None:
+    """PyTorch's error where a value (a raw array) does not expand to the target."""
+    source = value.shape
     if len(source) > len(target):
         raise explain(
             RuntimeError,
-            f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({len(source)})",
+            f"expand({type_name(value)}{{{list(source)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(source)})",
             f"A value of shape {list(source)} does not go into a place of shape {list(target)}.",
         )
     lead = len(target) - len(source)
