@@ -28,7 +28,6 @@ def _load() -> Any:
             gc.enable()
     own = vars(_sys.modules[__name__])
     own.update((name, value) for name, value in vars(namespace).items() if not name.startswith("_"))
-    own.update(namespace._FUNCTIONS)  # torch._standard_gamma and its like too
     return namespace
 
 
@@ -38,7 +37,7 @@ def __getattr__(name: str) -> Any:
         return [name for name in __dir__() if not name.startswith("_")]  # import * then loads each
     if not name.startswith("__"):
         namespace = _load()
-        if name not in own and not name.startswith("_") and hasattr(namespace, name):
+        if name not in own and (name[0] != "_" or name in namespace._late.HOMES) and hasattr(namespace, name):
             own[name] = getattr(namespace, name)
     if name in own:
         return own[name]

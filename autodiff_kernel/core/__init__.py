@@ -16,7 +16,6 @@ from . import pinning as pinning  # noqa: E402
 from . import places as places  # noqa: E402
 from . import questions as questions  # noqa: E402
 from . import rules as rules  # noqa: E402
-from . import sampling as sampling  # noqa: E402
 from . import sequences as sequences  # noqa: E402
 
 places.claim()

@@ -28,6 +28,11 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "patches": ("diagonal_scatter select_scatter slice_scatter", "", ""),
     "ranks": ("median mode nanmedian", "", ""),
     "searching": ("bucketize unique unique_consecutive", "isin searchsorted", ""),
+    "samples": (
+        "",
+        "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson",
+        "",
+    ),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
 }
 HOMES: dict[str, str] = {}  # a function's name: its module

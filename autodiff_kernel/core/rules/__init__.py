@@ -79,9 +79,6 @@ from . import (
     rounding as rounding,
 )
 from . import (
-    samples as samples,
-)
-from . import (
     scatter as scatter,
 )
 from . import (

@@ -6,6 +6,7 @@ The numbers themselves are drawn elsewhere (`core/sampling.py`) and come as the 
 from typing import Any
 
 from .. import implicit
+from .. import sampling as sampling  # the functions that draw them come with the rows
 from ..errors import explain
 from ..op import Op
 from .forms import undefined
