@@ -111,3 +111,14 @@ def test_it_has_no_script_no_style_element_and_no_network() -> None:
 def test_an_exception_of_others_has_no_view() -> None:
     with pytest.raises(TypeError, match="this ValueError is not one"):
         error(ValueError("plain"))
+
+
+@pytest.mark.parametrize(
+    "ending", ["x.item()", "x.sin().item()", "x.tolist()", "x if x > 0 else -x", "x.nonzero()"]
+)
+def test_an_error_inside_vmap_is_drawn_with_the_values_of_all_samples(ending: str) -> None:
+    problem, space = raised(f"torch.vmap(lambda x: {ending})(torch.tensor([0.5, 2.0, 4.0]))")
+    view = error(problem, namespace=space)
+    assert "vmap" in view.model.phrase or "storage" in view.model.phrase
+    if ending == "x.item()":
+        assert "[0.5, 2, 4]" in view.text

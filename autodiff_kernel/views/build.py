@@ -16,6 +16,7 @@ from autodiff_kernel.core import device as devices
 from autodiff_kernel.core import dtype as dtypes
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.op import NUMBERS
+from autodiff_kernel.core.outline import Outline, of_all
 from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
 
@@ -48,8 +49,11 @@ class Wish:
 
 
 def peek(raw: Any) -> Any:
-    """The values of a raw array or a tensor for a picture. Unlike `.cpu()` this counts as no copy between devices."""
-    raw = getattr(raw, "raw", raw)
+    """The values of a raw array or a tensor for a picture. Unlike `.cpu()` this counts as no copy between devices.
+
+    Of a batched tensor, which shows only the form of one sample, it is the values of all samples.
+    """
+    raw = of_all(raw if isinstance(raw, Outline) else getattr(raw, "raw", raw))
     if raw is None or isinstance(raw, (np.ndarray, np.generic, *NUMBERS)):
         return raw
     return devices.backend_of(raw).module.asnumpy(raw)
@@ -138,6 +142,7 @@ class _Builder:
         self.w = numbered(nodes) if wish.numbers else {}
         self.wrt = self._wrt()
         self.lines: dict[Any, str] = {}
+        self.calls: dict[int, int] = {}  # of each opening of a scope, its number
         self.sources: dict[tuple[str, int], tuple[str, str]] = {}
         places = [node.notes.place for node in nodes if node.notes is not None]
         codes = {place.code: place for place in places if place is not None}
@@ -315,7 +320,8 @@ class _Builder:
             grad_state=state,
             terms=terms,
             line=self._line(node),
-            scope=notes.names if notes is not None else (),
+            scope=self.names.way(notes.names) if notes is not None else (),
+            call=0 if notes is None else self.calls.setdefault(id(notes.names), len(self.calls)),
             mark="error" if node is self.wish.mark else "",
             **facts,
         )
