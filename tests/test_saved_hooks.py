@@ -11,6 +11,7 @@ from autodiff_kernel import cuda
 from autodiff_kernel.autograd.graph import (
     GradientEdge,
     Node,
+    allow_mutation_on_saved_tensors,
     disable_saved_tensors_hooks,
     get_gradient_edge,
     increment_version,
@@ -371,3 +372,92 @@ def test_edges_know_their_dtype():
     assert torch.autograd.grad(get_gradient_edge((x * 2).sum()), x)[0].dtype == torch.float64
     y = (x * 2).float().sum()
     assert torch.autograd.grad(get_gradient_edge(y), x)[0].dtype == torch.float64
+
+
+# ------------------------------------------------------------------------------------------------ written all the same
+def cubes(a):
+    h = a.clone()
+    y = (h * h * h).sum()
+    h[0].mul_(3.0)
+    h.view(-1)[1] = 7.0
+    return y + h.exp().sum()
+
+
+def scalar(a):
+    h = a.sum()
+    y = h**3
+    h.mul_(0.1)
+    return y + h.exp().add_(1.0)
+
+
+def own_result(a):
+    y = a.exp()
+    y.mul_(y.detach())
+    return y.add_(1.0).sum()
+
+
+def leaf(a):
+    y = (a**2).sum()
+    with torch.no_grad():
+        a += 5
+    return y
+
+
+@pytest.mark.parametrize(
+    "f, grad",
+    [  # PyTorch's
+        (cubes, [63.256611, 12.0]),
+        (scalar, [27.134986, 27.134986]),
+        (own_result, [7.389056, 54.598152]),
+        (leaf, [2.0, 4.0]),
+    ],
+)
+def test_saved_values_may_be_changed_where_that_is_allowed(f, grad, a):
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        f(a.clone()).backward()
+    with allow_mutation_on_saved_tensors():
+        f(a).backward()
+    assert a.grad.tolist() == pytest.approx(grad, rel=1e-5)
+
+
+def test_memory_is_copied_once_and_only_if_it_is_written(a):
+    with allow_mutation_on_saved_tensors() as kept:
+        h = a.clone()
+        y = (h * h + h**2).sum()
+        assert (len(kept.original), len(kept.cloned)) == (1, 0)
+        h.mul_(2)
+        h.mul_(2)
+        assert (len(kept.original), len(kept.cloned)) == (0, 1)
+        y.backward()
+        assert len(kept.cloned) == 0  # freed with the graph
+    assert a.grad.tolist() == [4.0, 8.0]
+
+
+def test_allowed_mutation_under_derivatives_of_derivatives(a):
+    with allow_mutation_on_saved_tensors():
+        h = a.clone()
+        y = (h**3).sum()
+        h.zero_()
+        g = torch.autograd.grad(y, a, create_graph=True)[0]
+        g.sum().backward()
+    assert (g.tolist(), a.grad.tolist()) == ([3.0, 12.0], [6.0, 12.0])
+
+
+def test_what_was_allowed_ends_with_the_block(a):
+    with allow_mutation_on_saved_tensors():
+        h = a.clone()
+        y = (h**2).sum()
+        h.zero_()
+        with (
+            pytest.raises(RuntimeError, match="contexts cannot be nested"),
+            allow_mutation_on_saved_tensors(),
+        ):
+            pass
+    with pytest.raises(
+        AssertionError, match="Trying to backward outside of the 'allow_mutation_on_saved_tensors'"
+    ):
+        y.backward()
+    z = (h**2).sum()
+    h.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()

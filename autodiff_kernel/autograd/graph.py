@@ -5,7 +5,9 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..core import errors as _errors
 from ..core import graph as _graph
+from ..core import olds as _olds
 from ..core import packing as _packing
 from ..core import saved_names as _saved_names
 from ..core.edges import GradientEdge as GradientEdge
@@ -18,6 +20,7 @@ from .function import BackwardCFunction
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -150,3 +153,46 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         yield
     finally:
         _packing.disable_hooks(before)
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_olds.Keeper]:
+    """In the `with` block, what was saved for backward may be changed in place: it is copied before the write.
+
+    Backward belongs into the block too: at its end the copies are let go, and a backward after it through what was
+    recorded inside raises AssertionError.  Gives what holds the copies (`cloned`).  Blocks cannot be nested
+    (RuntimeError).
+
+    >>> import autodiff_kernel as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     h = x.clone()
+    ...     y = (h ** 2).sum()
+    ...     _ = h.mul_(10)
+    ...     y.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    if _olds.keepers:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    keeper = _olds.Keeper()
+
+    def unpack(held: _olds.Held) -> Tensor:
+        t = keeper.get(held)
+        if t is None:
+            raise _errors.explain(
+                AssertionError,
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded.",
+                "The block holds the values that backward needs, and it let go of them at its end.",
+                "call backward inside of the block.",
+            )
+        return t
+
+    with saved_tensors_hooks(keeper.hold, unpack):
+        try:
+            _olds.keepers.append(keeper)
+            yield keeper
+        finally:
+            _olds.keepers.remove(keeper)
+            keeper.clear()

@@ -26,6 +26,7 @@ from . import dtype as dtypes
 from . import graph, modes, places
 from .errors import explain
 from .graph import Node, as_edge, new, tick, written
+from .olds import before_write, keepers
 from .op import TABLE, Op
 from .sharing import Family, View, replay, saved_version_of, share, version_of, written_version
 from .storage import root_of
@@ -54,6 +55,8 @@ def guard(version: list[Any]) -> None:
 
     The stamp is set before the memory changes, so an interrupt can only make a walk refuse too much.
     """
+    if keepers:
+        before_write(version)
     version[2] = places.here()
     version[0] = written[0] = tick()
     version[1] += 1
