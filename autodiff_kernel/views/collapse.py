@@ -6,7 +6,7 @@ A leaf that only one group uses goes into it where it has no name or there are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .model import DATA, GROUP, LEAF, OUTPUT, GraphEdge, GraphNode, GraphView, counted
@@ -178,17 +178,32 @@ def _group(view: GraphView, stretch: Stretch, number: int, leaves: int) -> Graph
         count=stretch.times,
         members=tuple(step),
         absorbed=leaves,
-        scope=_around(stretch.name, last.scope),
+        scope=_around(stretch.name, common([view.nodes[i].scope for i in stretch.ids])),
         mark=next((view.nodes[i].mark for i in stretch.ids if view.nodes[i].mark), ""),
     )
 
 
+def common(scopes: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The scopes that all of these have in common.
+
+    >>> common([("net", "layer 1"), ("net", "layer 2")])
+    ('net',)
+    """
+    shared = scopes[0]
+    for scope in scopes[1:]:
+        k = 0
+        while k < min(len(shared), len(scope)) and shared[k] == scope[k]:
+            k += 1
+        shared = shared[:k]
+    return shared
+
+
 def _around(name: str, scope: tuple[str, ...]) -> tuple[str, ...]:
-    """The scopes around a group: those outside of the one it stands for."""
+    """The scopes around a group: those outside of the one it stands for. scope: what its operations have in common."""
     for k in range(1, len(scope) + 1):
         if name and ".".join(scope[:k]) == name.split(" … ")[0]:
             return scope[: k - 1]
-    return scope[:-1] if " … " in name else () if name else scope
+    return scope if " … " in name or not name else ()
 
 
 def _told(merged: GraphView, view: GraphView, hint: str) -> GraphView:

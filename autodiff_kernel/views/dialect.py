@@ -46,6 +46,7 @@ def _text(view: DialectView) -> str:
 
 def _html(view: DialectView) -> str:
     cell = f"text-align:left;vertical-align:top;padding:4px 14px 4px 0;border-bottom:1px solid {RULE};color:{INK}"
+    code = f"font-family:{MONO};font-size:12px;color:{INK};background:none;white-space:pre-wrap;overflow-wrap:anywhere"
     heads = "".join(
         f"<th scope='col' style='{cell};color:{GREY};font-weight:600'>{head}</th>"
         for head in (
@@ -57,8 +58,7 @@ def _html(view: DialectView) -> str:
     rows = "".join(
         f"<tr style='background:#ffffff'><th scope='row' style='{cell};font-weight:400'>{escape_xml(d.about)}</th>"
         f"<td style='{cell}'>{escape_xml(d.old)}</td><td style='{cell}'>{escape_xml(d.modern)}</td>"
-        f"<td style='{cell}'><code style='font-family:{MONO};font-size:12px;color:{INK};background:none;white-space:nowrap'>"
-        f"{escape_xml(d.example)}</code></td></tr>"
+        f"<td style='{cell}'><code style='{code}'>{escape_xml(d.example)}</code></td></tr>"
         for d in view.differences
     )
     return card_html(

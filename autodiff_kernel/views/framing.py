@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,10 +11,8 @@ from .layout import Layout
 from .scopes import Cluster
 from .style import CARD, GATE
 
-SIDE, HEAD = (
-    9.0,
-    18.0,
-)  # between a frame and what is in it: at its sides, and at the top, where its name stands
+# between a frame and what is in it: at its sides, and at the top, where its name stands
+SIDE, HEAD = 9.0, 18.0
 
 
 class Frame(NamedTuple):
@@ -30,15 +29,12 @@ def frames(clusters: list[Cluster], areas: list[tuple[Area, Area]]) -> tuple[lis
     areas: of each node its box and its sign.
     """
     sets = [set(cluster.members) for cluster in clusters]
+    levels = _levels(clusters, sets)
     drawn: list[tuple[int, Frame]] = []
     left = []
     for k, cluster in enumerate(clusters):
-        inside = [
-            other for j, other in enumerate(clusters) if other.depth > cluster.depth and sets[j] <= sets[k]
-        ]
-        levels = max((other.depth for other in inside), default=cluster.depth) - cluster.depth
         parts = [area for i in cluster.members for area in areas[i]]
-        side, head = SIDE * (levels + 1), HEAD * (levels + 1)
+        side, head = SIDE * levels[k], HEAD * levels[k]
         area = (
             min(part[0] for part in parts) - side,
             min(part[1] for part in parts) - head,
@@ -52,6 +48,30 @@ def frames(clusters: list[Cluster], areas: list[tuple[Area, Area]]) -> tuple[lis
         else:
             drawn.append((k, Frame(cluster.name, area, CARD if cluster.depth % 2 == 0 else GATE)))
     return [frame for _, frame in drawn], left
+
+
+def _levels(clusters: list[Cluster], sets: list[set[int]]) -> list[int]:
+    """How many frames lie in each other there, from each cluster inward: 1 for one with no other in it."""
+    found = []
+    for k, cluster in enumerate(clusters):
+        inside = [c.depth for j, c in enumerate(clusters) if c.depth > cluster.depth and sets[j] <= sets[k]]
+        found.append(max(inside, default=cluster.depth) - cluster.depth + 1)
+    return found
+
+
+def borders(clusters: list[Cluster], ranks: Sequence[int], down: bool) -> list[float]:
+    """The room that frames need after each rank: of those that end there, and of those that begin with the next.
+
+    ranks: of each node.
+    """
+    room = [0.0] * (max(ranks, default=0) + 1)
+    ends, begins = list(room), [*room, 0.0]
+    for cluster, levels in zip(clusters, _levels(clusters, [set(c.members) for c in clusters]), strict=True):
+        inside = [ranks[i] for i in cluster.members]
+        first, last = min(inside), max(inside)
+        begins[first] = max(begins[first], levels * (HEAD if down else SIDE))
+        ends[last] = max(ends[last], levels * SIDE)
+    return [end + begins[rank + 1] for rank, end in enumerate(ends)]
 
 
 def _meet(a: Area, b: Area) -> bool:

@@ -14,7 +14,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .build import peek
 from .page import Page, Table, Words, clip, label, page_result, room
 from .result import Result
-from .scene import Rect, Scene, Shape
+from .scene import Command, Path, Rect, Scene, Shape
 from .style import GREY, INK, LEAF, LINE, OUTPUT, number, shape_text
 
 WRITTEN, DRAWN = 12, 48  # rows and columns with numbers; that are drawn at all
@@ -217,6 +217,7 @@ class _Grid:
 
     def shapes(self, x: float, y: float, edge: str = LINE) -> list[Shape]:
         out: list[Shape] = []
+        signs: list[Command] = []
         for i, row in enumerate(self.rows):
             for j, value in enumerate(row):
                 left, top = round(x + j * self.side, 2), round(y + i * self.high, 2)
@@ -224,7 +225,16 @@ class _Grid:
                 if self.written:
                     at = (left + self.side / 2, top + self.high / 2 + 4)
                     out.append(label(*at, number(value), 11.5, anchor="middle"))
-        return out
+                else:
+                    signs += _sign(value, left + self.side / 2, top + self.high / 2)
+        return [*out, Path(tuple(signs), stroke=INK, width=1.2)] if signs else out
+
+
+def _sign(value: float, x: float, y: float) -> list[Command]:
+    """What a cell without its number shows besides its colour: a dash for less than 0, a cross for nan and inf."""
+    if value != value or abs(value) == float("inf"):
+        return [("M", (x - 3, y - 3)), ("L", (x + 3, y + 3)), ("M", (x - 3, y + 3)), ("L", (x + 3, y - 3))]
+    return [("M", (x - 3, y)), ("L", (x + 3, y))] if value < 0 else []
 
 
 def scene(m: JacobianView) -> Scene:
@@ -277,7 +287,8 @@ def scene(m: JacobianView) -> Scene:
         shapes += [label(x, top - 8, "J·v", 12, bold=True), *product.shapes(x, top, INK)]
         x += max(product.width, 40)
         under = max(under, top + column.height, top + product.height)
-    told = ["blue: positive, ochre: negative, the darker the larger"]
+    dash = "" if written else " with a dash"
+    told = [f"blue: positive, ochre{dash}: negative, the darker the larger"]
     if rows > DRAWN or columns > DRAWN:
         told.append(f"the first {DRAWN} rows and columns")
     shapes += [label(16, under + 20 + 14 * i, text, 10.5, fill=GREY) for i, text in enumerate(told)]

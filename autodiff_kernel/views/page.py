@@ -146,7 +146,7 @@ def _words_html(words: Words) -> str:
 
 
 def _table_html(table: Table) -> str:
-    cell = f"padding:3px 14px 3px 0;border-bottom:1px solid {RULE};background:{CARD};color:{INK};vertical-align:top"
+    cell = f"padding:3px 12px 3px 0;border-bottom:1px solid {RULE};background:{CARD};color:{INK};vertical-align:top"
     align = ["right" if i in table.right else "left" for i in range(len(table.heads))]
     caption = (
         f"<caption style='text-align:left;padding:4px 0;color:{INK};font-size:13px'>{escape_xml(table.caption)}</caption>"
@@ -154,7 +154,7 @@ def _table_html(table: Table) -> str:
         else ""
     )
     heads = "".join(
-        f"<th scope='col' style='padding:3px 14px 3px 0;border-bottom:2px solid {LINE};background:{CARD};text-align:{a};"
+        f"<th scope='col' style='padding:3px 12px 3px 0;border-bottom:2px solid {LINE};background:{CARD};text-align:{a};"
         f"color:{GREY};font-weight:600'>{escape_xml(head)}</th>"
         for head, a in zip(table.heads, align, strict=True)
     )

@@ -21,6 +21,7 @@ NAME, TAG, LABEL, VALUE, MATRIX, SIGN = 13.0, 10.5, 10.5, 12.5, 11.5, 15.0
 LEAST, MOST = 78.0, 320.0  # width of a box
 ROOM = MOST - 2 * PAD
 WORDS = 150.0  # width of a label on a line
+SHEETS, BADGE = (6.0, 3.0, 0.0), 12.0  # how far the sheets of a group, and a badge, stand out of the box
 
 Command = tuple[str, tuple[float, ...]]
 
@@ -154,13 +155,15 @@ def _drawing(view: GraphView, told: dict[int, str], framed: list[Cluster]) -> _D
         contents[i] = contents[i]._replace(rows=(*contents[i].rows, Row("in", scope)))
     cells = _even([_cell(node, box) for node, box in zip(view.nodes, contents, strict=True)], ranks, down)
     sizes = [_whole(cell, down) for cell in cells]
+    tallest = BADGE if any(cell.box.badge for cell in cells) else SHEETS[0]
     gaps, between = _gaps(view, ranks, down), 26.0 if down else 16.0
     if deepest:
-        gaps = [max(gap, 40 + 2 * framing.SIDE * deepest + framing.HEAD * deepest * down) for gap in gaps]
-        between += 2 * framing.SIDE + framing.HEAD * (not down)
+        wanted = framing.borders(framed, ranks, down)
+        gaps = [max(gap, 40 + room) for gap, room in zip(gaps, wanted, strict=True)]
+        between += 2 * framing.SIDE + (framing.HEAD + tallest) * (not down)
     plan = layered(sizes, pairs, direction=view.direction, ranks=ranks, rank_gap=gaps, node_gap=between)
     if deepest:
-        plan = framing.moved(plan, framing.SIDE * deepest, framing.HEAD * deepest)
+        plan = framing.moved(plan, framing.SIDE * deepest, framing.HEAD * deepest + tallest)
     return _Drawing(view, cells, sizes, plan)
 
 
@@ -250,7 +253,14 @@ class _Drawing:
 
     def frames(self, framed: list[Cluster]) -> tuple[list[framing.Frame], list[Cluster]]:
         """The frames around scopes, and the scopes whose frame would run through other boxes."""
-        return framing.frames(framed, list(zip(self.boxes, self.signs, strict=True)))
+        areas = [(self._outer(i), sign) for i, sign in enumerate(self.signs)]
+        return framing.frames(framed, areas)
+
+    def _outer(self, i: int) -> Area:
+        """A box with what stands out of it: the sheets behind a group, the badge on its edge."""
+        left, top, right, bottom = self.boxes[i]
+        sheets = SHEETS[0] if emphasis(self.view.nodes[i]) == "group" else 0.0
+        return left, top - max(sheets, BADGE if self.cells[i].box.badge else 0.0), right + sheets, bottom
 
     def scene(self, frames: Sequence[framing.Frame] = ()) -> Scene:
         for i, (node, cell) in enumerate(zip(self.view.nodes, self.cells, strict=True)):
@@ -314,7 +324,7 @@ class _Drawing:
         elif kind == "saved":
             self.fronts.append(Path(_saved_outline(left, top, right, bottom), *look))
         else:
-            for shift in (6, 3, 0) if kind == "group" else (0,):
+            for shift in SHEETS if kind == "group" else (0.0,):
                 self.fronts.append(Rect(left + shift, top - shift, right - left, bottom - top, 6, *look))
         self._contents(cell.box, left, top, right, style.LINE if kind == "op" else look.stroke)
         if cell.box.badge:
@@ -322,7 +332,7 @@ class _Drawing:
 
     def _badge(self, right: float, top: float, text: str, ground: str) -> None:
         wide = text_width(text, TAG, bold=True) + 10
-        self.fronts.append(Rect(right - wide - 6, top - 12, wide, 16, 8, ground))
+        self.fronts.append(Rect(right - wide - 6, top - BADGE, wide, 16, 8, ground))
         self.fronts.append(Text(right - 6 - wide / 2, top, text, TAG, style.CARD, "middle", bold=True))
 
     def _sign(self, i: int, cell: Cell) -> None:

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .collapse import Stretch, alike, by_repetition, merge
+from .collapse import Stretch, alike, by_repetition, common, merge
 from .model import DATA, LEAF, OUTPUT, SAVED, GraphView
 
 _HINT = "expand= opens a scope, depth= opens more of them (%graph --expand, --depth)."
@@ -99,7 +99,7 @@ def clusters(view: GraphView) -> list[Cluster]:
         if source.role in (LEAF, SAVED) or (source.role == DATA and not source.name):
             users.setdefault(edge.source, []).append(view.nodes[edge.target].scope)
     for leaf, scopes in users.items():
-        ways[leaf] = _common(scopes)
+        ways[leaf] = common(scopes)
     found: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     runs: dict[tuple[str, ...], int] = {}  # a scope that is left and opened again gets a second frame
     last: tuple[str, ...] = ()
@@ -123,17 +123,6 @@ def clusters(view: GraphView) -> list[Cluster]:
                         members.append(edge.source)
     made = [Cluster(way[-1], len(way), tuple(members)) for (_, way), members in found.items()]
     return sorted(made, key=lambda cluster: cluster.depth)
-
-
-def _common(scopes: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """The scopes that all of these have in common."""
-    shared = scopes[0]
-    for scope in scopes[1:]:
-        k = 0
-        while k < min(len(shared), len(scope)) and shared[k] == scope[k]:
-            k += 1
-        shared = shared[:k]
-    return shared
 
 
 def entries(view: GraphView, framed: list[Cluster]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from .scene import Rect, Scene, Shape
 from .style import ERROR, GATE, GREY, INK, LEAF, LEAF_FILL, LINE
 
 PER_ROW, PER_SLOT = 16, 2  # slots in a row; indices under a slot
+WIDEST = 760.0  # a row that would be wider holds half as many
 
 
 def ribbon_scene(ribbon: Any) -> Scene:
@@ -25,19 +26,20 @@ def ribbon_scene(ribbon: Any) -> Scene:
     side = max(40.0, room(texts, 10.5) + 10)
     left = max(room([*ribbon.names, "byte", "value"], 11) + 26, 60)
     high = 52 + 14 * sum(lines) + 6 * len(lines)
+    per_row = PER_ROW if left + min(PER_ROW, len(ribbon.slots)) * side <= WIDEST else PER_ROW // 2
     shapes: list[Shape] = []
-    for first in range(0, len(ribbon.slots), PER_ROW):
-        top = 8 + first // PER_ROW * (high + 10.0)
+    for first in range(0, len(ribbon.slots), per_row):
+        top = 8 + first // per_row * (high + 10.0)
         shapes.append(label(left - 12, top + 12, "byte", 10.5, fill=GREY, anchor="end"))
         shapes.append(label(left - 12, top + 34, "value", 10.5, fill=GREY, anchor="end"))
         y = top + 60
         for name, deep in zip(ribbon.names, lines, strict=True):
             shapes.append(label(left - 12, y, name, 11, anchor="end", bold=True))
             y += 14 * deep + 6
-        for k, slot in enumerate(ribbon.slots[first : first + PER_ROW]):
+        for k, slot in enumerate(ribbon.slots[first : first + per_row]):
             shapes += _slot(slot, left + k * side, top, side, lines)
-    rows = -(-len(ribbon.slots) // PER_ROW)
-    across = min(len(ribbon.slots), PER_ROW)
+    rows = -(-len(ribbon.slots) // per_row)
+    across = min(len(ribbon.slots), per_row)
     return Scene(round(left + across * side + 14, 2), 8 + rows * (high + 10.0), shapes)
 
 

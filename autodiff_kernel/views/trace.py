@@ -115,7 +115,8 @@ def _name(f: Any) -> str:
 
 
 def _shown(x: Any) -> str:
-    return array_text(devices.to_numpy(x.raw)) if isinstance(x, Tensor) else array_text(np.asarray(x))
+    """An argument in one line, whatever its shape."""
+    return " ".join(array_text(devices.to_numpy(x.raw) if isinstance(x, Tensor) else np.asarray(x)).split())
 
 
 def _alt(f: Any, args: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .result import Result
 from .style import ERROR, GREY, INK, RULE, array_text, card_html, escape_xml, printable
+from .trace_table import width
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,15 @@ def _line(verdict: Verdict) -> tuple[str, str, str]:
 
 def _text(verdicts: Sequence[Verdict]) -> str:
     lines = [[printable(cell) for cell in _line(v)] for v in verdicts]
-    return "\n".join(f"{name:12}{given:4}{told}" for name, given, told in lines) or "nothing to check"
+    sizes = [max((width(line[k]) for line in lines), default=0) + 2 for k in range(2)]
+
+    def padded(cell: str, size: int) -> str:
+        return cell + " " * (size - width(cell))
+
+    return (
+        "\n".join(padded(name, sizes[0]) + padded(given, sizes[1]) + told for name, given, told in lines)
+        or "nothing to check"
+    )
 
 
 def _html(verdicts: Sequence[Verdict]) -> str:

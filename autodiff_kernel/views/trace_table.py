@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from .style import GRADIENT, INK, LEAF, LINE, RULE, card_html, escape_xml, printable
+from .style import GRADIENT, INK, LEAF, LINE, MONO, RULE, card_html, escape_xml, printable
 from .trace_latex import local
 
 
@@ -113,6 +113,9 @@ def _cell(model: Any, row: Any, i: int, cell: str, align: str, kind: str, count:
         wide = 68 if kind == "plain" or last else 84 if kind == "tangent" else 180
         style += f";width:{wide}px;height:26px;border:1px solid #8a949e"
     shown = "<br>".join(escape_xml(part) for part in cell.split("\n"))
+    if cell.startswith("[[") and "\n" in cell:  # a matrix: its columns stand under each other
+        style_ = f"display:inline-block;text-align:left;white-space:pre;font-family:{MONO};font-size:12px"
+        shown = f"<span style='{style_}'>{shown}</span>"
     if kind == "adjoint" and not last:
         shown = _sum(shown)
     tag = "th scope='row'" if i == 0 else "td"

@@ -123,4 +123,4 @@ def page(m: WatchView) -> Page:
     rows += [(f"copied {way}", f"{counted(n, 'time')}, {size(nbytes)}") for way, n, nbytes in m.copies]
     title = "This cell"
     alt = f"{title}: {'; '.join(f'{name} {told}' for name, told in rows)}"
-    return Page(title, (Table(("", "in this cell"), tuple(rows)),), alt)
+    return Page(title, (Table(("of what", "how much"), tuple(rows)),), alt)
