@@ -356,3 +356,58 @@ run(w).backward()
 """)
     a = ns.why("w")
     assert a.topic == "grad is zero" and line_numbers(a) == [2, 2, 4]
+
+
+HOOKS = {
+    "tensor": ("h = w * 2\nh.register_hook(forget)", "the hook forget on h replaced"),
+    "leaf": ("h = w * 2\nw.register_hook(forget)", "the hook forget on w replaced"),
+    "prehook": ("h = w * 2\nh.grad_fn.register_prehook(lambda gs: (gs[0] * 0,))", "a hook on h replaced"),
+    "node": (
+        "h = w * 2\nh.grad_fn.register_hook(lambda gs, _: (gs[0] * 0, None))",
+        "a hook on the node of h",
+    ),
+    "two": ("h = w * 2\nh.register_hook(forget)\nh.register_hook(lambda g: g * 2)", "hooks on h replaced"),
+}
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_gradient_that_a_hook_made_zero(name):
+    lines, says = HOOKS[name]
+    loss = "(h.sin() + h ** 2).sum()" if name == "tensor" else "h.sum()"
+    ns = cell(f"""def forget(g):
+    return torch.zeros_like(g)
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+{lines}
+{loss}.backward()
+""")
+    assert ns["w"].grad.tolist() == [0, 0]
+    a = ns.answer("w", "grad is zero")
+    assert says in a.finding and ("handle.remove()" in a.fix)
+    assert line_numbers(a)[0] == (5 if "lambda" in lines and name != "two" else 1)
+
+
+def test_a_function_whose_backward_gives_zeros():
+    ns = cell("""class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g * 0
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+Double.apply(w).sum().backward()
+""")
+    a = ns.answer("w", "grad is zero")
+    assert "the backward of Double, which returned zeros" in a.finding and line_numbers(a)[0] == 9
+
+
+@pytest.mark.parametrize("line", ["w.grad.zero_()", "w.grad.mul_(3)", "w.grad.clamp_(-1, 1)"])
+def test_a_change_of_the_gradient_is_no_update_of_a_copy(line):
+    ns = cell(f"""w = torch.tensor([1.0, 2.0], requires_grad=True)
+(w * 2).sum().backward()
+{line}
+""")
+    a = ns.why("w")
+    assert "copy" not in a.topic and a.finding.startswith(
+        "w.grad is zero: it was set to zero in line 3" if "zero" in line else "w is a leaf that requires grad"
+    )

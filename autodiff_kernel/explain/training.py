@@ -20,6 +20,7 @@ from .words import names_of_caller
 
 TRAINING = LESSONS["training"]
 COPIES = {"clone", "cast", "contiguous"}
+DERIVATIVES = {"grad", "autograd.grad"}  # what is made from x, but holds its gradient
 
 
 # ------------------------------------------------------------------------------------------------ one parameter
@@ -74,6 +75,8 @@ def copied_from(e: Event, x: Tensor) -> bool:
     """Does a tensor hold a copy of x's values (clone, a conversion, torch.tensor(x))?"""
     copied = False
     for _ in range(20):
+        if e.kind == "made" and e.name in DERIVATIVES:
+            return False
         if e.kind == "operation" and getattr(e.op, "name", "") in COPIES or e.kind == "made":
             copied = True
         elif e.kind == "operation" and not getattr(e.op, "view", False):

@@ -3,13 +3,16 @@
 The rule at fault is the first one to which something came and which handed on nothing.
 """
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kernel.core.graph import PASSED, Passed
+from autodiff_kernel.core.graph import PASSED, Passed, as_edge
+from autodiff_kernel.core.hooks import tensor_hooks
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
+from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
@@ -46,13 +49,14 @@ class Lost(NamedTuple):
 
     event: the operation; None if nothing came at all (the gradient given to backward was zero).  number: which of its
     inputs was given nothing.  cancelled: several contributions that are not zero add up to it.  came: what came to the
-    event's result, if it is known.
+    event's result, if it is known.  hooked: what came to the event's result was not zero before hooks saw it.
     """
 
     event: Event | None
     number: int = 0
     cancelled: tuple[Event, ...] = ()
     came: Any = None
+    hooked: bool = False
 
 
 def is_zero(x: Any) -> bool:
@@ -76,7 +80,9 @@ def lost(x: Tensor) -> Lost | None:
     here = [r for r in mine if r.walk == walk]
     for _ in range(len(records)):
         if not all(r.zeros[1] for r in here):
-            return Lost(here[0].event, 0, tuple(r.event for r in here)) if len(here) > 1 else None
+            if _sum_is_zero(here):
+                return Lost(here[0].event, 0, tuple(r.event for r in here))
+            return Lost(here[0].target, hooked=True)
         for r in here:
             if not r.zeros[0]:
                 return Lost(r.event, r.number, came=r.cotangent)
@@ -87,6 +93,15 @@ def lost(x: Tensor) -> Lost | None:
     return None
 
 
+def _sum_is_zero(came: list[Passed]) -> bool:
+    """Do several contributions cancel each other?  (If they are too large to be kept, that is what is assumed.)"""
+    parts = [r.gradient for r in came]
+    if len(parts) == 1 or any(part is None for part in parts):
+        return len(parts) > 1
+    total = sum(np.asarray(part) for part in parts)
+    return bool(np.all(np.abs(total) <= 1e-6 * sum(np.abs(np.asarray(part)) for part in parts)))
+
+
 def told(found: Lost, names: Names) -> tuple[str, tuple[Line, ...], str]:
     """A clause that says how the gradient became zero, the lines, and what to write instead."""
     e = found.event
@@ -94,12 +109,16 @@ def told(found: Lost, names: Names) -> tuple[str, tuple[Line, ...], str]:
         return "the gradient that was given to backward is itself zero", (), "y.backward(torch.ones_like(y))"
     if found.cancelled:
         return _cancelled(found, names)
+    if found.hooked:
+        return _hooked(e, names)
     x = e.inputs[found.number] if found.number < len(e.inputs) else None
     what = called(whose(x), names, "its input") if x.__class__ is Event else "its input"
     shown = expression(e.place)
     where = f"`{shown}`{in_line(e)}" if shown else f"{operation(e)}{in_line(e)}"
     value = getattr(x, "value", None)
     if _would_give_more(found):
+        if _hooks_on(e.tensor())[1]:
+            return _hooked(e, names, 1)
         return (
             f"{where} gave nothing on, though at the values that it was computed from its slope is not zero: what it had "
             "saved was changed before backward",
@@ -136,8 +155,44 @@ def _cancelled(found: Lost, names: Names) -> tuple[str, tuple[Line, ...], str]:
     )
 
 
+def _hooks_on(t: Tensor | None) -> tuple[list[Any], list[Any]]:
+    """The hooks that see a tensor's gradient before its node is walked, and those that see what the node gives."""
+    n = None if t is None else as_edge(t.node)[0]
+    if t is None or n is None or n.notes is None:
+        return [], []
+    before = [*(tensor_hooks(t) or {}).values(), *(dict(n.notes.before or {}).values())]
+    return before, list(dict(n.notes.after or {}).values())
+
+
+def _hooked(e: Event, names: Names, when: int = 0) -> tuple[str, tuple[Line, ...], str]:
+    """Hooks replaced a gradient by zeros: that of a tensor (when=0), or what its node gave (when=1)."""
+    t = e.tensor()
+    found = _hooks_on(t)[when]
+    name = called(whose(e) if t is None else t, names, "the result")
+    codes = [(f.__name__, f.__code__) for f in found if inspect.isfunction(f)]
+    own = {short for short, _ in codes if short.isidentifier()}
+    which = (
+        f"the hook {own.pop()}"
+        if len(own) == 1 and len(found) == 1
+        else "a hook"
+        if len(found) < 2
+        else "hooks"
+    )
+    name = f"the node of {name}" if when else name
+    return (
+        f"{which} on {name} replaced a gradient that was not zero by zeros",
+        lines(*(("the hook is in", Place(code, 0)) for _, code in codes)),
+        "handle.remove()   # where handle is what registering the hook returned; or return None from the hook",
+    )
+
+
 def _by_kind(e: Event, number: int, what: str, where: str, value: Any, names: Names) -> tuple[str, str]:
     name = operation(e)
+    if isinstance(e.op, Op) and e.op.whole is not None:
+        return (
+            f"{where} calls the backward of {name}, which returned zeros for {what}",
+            f"# look at {name}.backward",
+        )
     if name in GATES:
         return _closed(e, what, where, value)
     if name in STEPS:
