@@ -457,3 +457,27 @@ def test_every_error_has_a_finding_and_a_line(code):
         return  # Python's own, raised before any code of ours ran
     a = ns.why("error")
     assert a.topic != "nothing" and a.lines[-1].place.line == 2 and len(a.finding) > 10
+
+
+@pytest.mark.parametrize(
+    "line, instead",
+    [
+        ("import torch", "import autodiff_kernel as torch"),
+        ("import torch.nn", "import autodiff_kernel as torch"),
+        ("import torch.nn.functional as F", "import autodiff_kernel.nn.functional as F"),
+        ("import math, torch", "import math, autodiff_kernel as torch"),
+        ("from torch.func import (vmap,\n    grad)", "from autodiff_kernel.func import vmap, grad"),
+        ("if True:\n    from torch import nn", "from autodiff_kernel import nn"),
+    ],
+)
+def test_an_import_of_pytorch_where_there_is_none(line, instead, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ns = cell(f"x = 1\n{line}\n", raises=ModuleNotFoundError)
+    a = explain.why(ns["error"], ns)
+    assert a.topic == "no PyTorch" and a.fix == instead and line_numbers(a) == [2 if "if" not in line else 3]
+    exec(instead, {})
+
+
+def test_other_missing_modules_are_not_explained():
+    ns = cell("import torchless_module\n", raises=ModuleNotFoundError)
+    assert explain.why(ns["error"], ns).topic != "no PyTorch"

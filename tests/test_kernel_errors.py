@@ -247,3 +247,12 @@ def test_an_exception_of_others_is_not_held_up(ours: Kernel) -> None:
     ours.run("import sys\nbefore = set(sys.modules)")
     ours.run("[][0]")
     assert ours.run("sorted(set(sys.modules) - before)").results == ["[]"]
+
+
+def test_a_failed_import_of_pytorch_says_what_to_write(ours: Kernel) -> None:
+    ours.run("import sys; sys.modules['torch'] = None")
+    answer = ours.run("from torch.func import vmap")
+    ours.run("del sys.modules['torch']")
+    [error] = answer.of("error")
+    assert "What to write: from autodiff_kernel.func import vmap" in "\n".join(error["traceback"])
+    assert answer.of("display_data") == []

@@ -1,6 +1,9 @@
-"""Python's own errors about our tensors: a `.grad` that is None, a number where a tensor was expected."""
+"""Python's own errors about our tensors: a `.grad` that is None, a number where a tensor was expected, no PyTorch."""
 
 import ast
+import importlib.util
+import linecache
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +11,7 @@ import numpy as np
 
 from autodiff_kernel.core import journal
 from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
 
 from . import rewrite
@@ -18,12 +22,73 @@ from .raised import Raised
 
 
 def foreign(case: Raised) -> Iterator[Answer]:
-    """What is behind a TypeError or AttributeError that Python raised in the user's own line."""
+    """What is behind an error that Python raised in the user's own line."""
+    if imports_torch(case.error):
+        yield torch_is_missing(case)
+        return
     if not isinstance(case.error, (TypeError, AttributeError)) or case.place is None or case.ours:
         return
     found = grad_is_none(case) or number_for_tensor(case)
     if found is not None:
         yield found
+
+
+def imports_torch(error: BaseException | None) -> bool:
+    """Was PyTorch to be imported where it is not installed?"""
+    if not isinstance(error, ModuleNotFoundError) or (error.name or "").partition(".")[0] != "torch":
+        return False
+    return importlib.util.find_spec("torch") is None
+
+
+def torch_is_missing(case: Raised) -> Answer:
+    """A line copied from code for PyTorch imports it."""
+    return Answer(
+        "no PyTorch",
+        "PyTorch is not installed in this Python; autodiff_kernel stands in its place, with the same names.",
+        lines(("imported in", case.place)),
+        imported_from_here(_statement(case.place)),
+    )
+
+
+def _statement(place: Place | None) -> str:
+    """The text of a statement that may go over several lines."""
+    if place is None:
+        return ""
+    spots = list(place.code.co_positions())
+    first, last, *_ = spots[place.instruction // 2]
+    if first is None or last is None:
+        return place.text
+    found = "".join(linecache.getline(place.filename, i) for i in range(first, last + 1))
+    return textwrap.dedent(found).strip()
+
+
+def imported_from_here(line: str) -> str:
+    """An import from torch as an import from this package.
+
+    >>> imported_from_here("from torch.func import vmap")
+    'from autodiff_kernel.func import vmap'
+    >>> imported_from_here("import torch, math")
+    'import autodiff_kernel as torch, math'
+    """
+    try:
+        [statement] = ast.parse(line).body
+    except (SyntaxError, ValueError):
+        return "import autodiff_kernel as torch"
+    if isinstance(statement, ast.ImportFrom) and statement.module:
+        statement.module = _here(statement.module)
+    elif isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name.partition(".")[0] == "torch":  # `import torch.nn` binds torch
+                alias.name = _here(alias.name) if alias.asname else _here("torch")
+                alias.asname = alias.asname or "torch"
+    else:
+        return "import autodiff_kernel as torch"
+    return ast.unparse(statement)
+
+
+def _here(module: str) -> str:
+    first, dot, rest = module.partition(".")
+    return f"autodiff_kernel{dot}{rest}" if first == "torch" else module
 
 
 def value_of(node: ast.AST, names: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Ours is an exception that carries an `.explanation` (see `autodiff_kernel.core.errors`), or that this package has raised
 without one. All others look exactly as in a plain IPython, because they go to the shell's own `showtraceback` with their
-arguments untouched; only an interrupt that hit our own code is told without the places in it, which depend on chance.
+arguments untouched; only an interrupt that hit our own code is told without the places in it, which depend on chance,
+and a failed import of PyTorch with what to write in its place.
 Nothing here may raise: the user's own error is what matters.
 """
 
@@ -120,6 +121,16 @@ def _told(failure: BaseException) -> str:
         return type(failure).__name__
 
 
+def _name_what_stands_for_torch(value: ModuleNotFoundError) -> None:
+    """Add to a failed import of PyTorch what to write in its place; it stands below the error, in a terminal too."""
+    from autodiff_kernel.explain.foreign import imports_torch, torch_is_missing
+    from autodiff_kernel.explain.raised import Raised
+
+    if imports_torch(value) and not getattr(value, "__notes__", None):
+        answer = torch_is_missing(Raised(value, {}))
+        value.add_note(f"{answer.finding}\nWhat to write: {answer.fix}")
+
+
 def _usage(shell: Any, value: Any) -> None:
     """Report a misused magic as an error. IPython only prints it, and whoever runs a notebook unattended goes on."""
     lines = [f"UsageError: {value}"]
@@ -146,6 +157,9 @@ def load(shell: Any) -> Callable[[], None]:
         info = sys.exc_info() if exc_tuple is None else exc_tuple
         if ours(info[1]):
             _explained(shell, show, info, args, kwargs)
+        elif isinstance(info[1], ModuleNotFoundError):
+            _name_what_stands_for_torch(info[1])
+            show(exc_tuple, *args, **kwargs)
         elif isinstance(info[1], KeyboardInterrupt) and _came_through_us(info[1]):
             _short(show, info, args, kwargs)
         elif info[0] is UsageError and is_kernel:
