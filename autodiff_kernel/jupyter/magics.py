@@ -60,6 +60,11 @@ def _graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
         argument("--depth", type=int, metavar="N", help="how many levels of scopes are open; 0 closes all"),
         argument("--fold", action="append", default=[], metavar="SCOPE", help="draw this scope as one box"),
         argument("--expand", action="append", default=[], metavar="SCOPE", help="open it all the same"),
+        argument(
+            "--blocks",
+            action="store_true",
+            help="draw each layer as one block with its shapes and parameters; %%graph model(x) does",
+        ),
         argument("--repeats", action="store_true", help="draw equal blocks that follow each other once, ×n"),
         argument("--paths", action="store_true", help="count the paths and the edges"),
         argument("--diff", action="store_true", help="two pictures: before and after backward"),
@@ -93,8 +98,19 @@ class AutodiffMagics(ViewMagics):
         names = self._names(local_ns)
         args, text = self._read(self.graph, line, names)
         with modes.recording(True):
-            value = self._evaluate(parse_expression(text, "%graph", "%graph y"), text, names)
+            tree = parse_expression(text, "%graph", "%graph y")
+            value = self._evaluate(tree, text, names)
+        args.blocks = args.blocks or (self._plain(args) and _calls_model(tree.body, names))
         return self._draw(value, "%graph", names, args)
+
+    @staticmethod
+    def _plain(args: Any) -> bool:
+        """Does no option ask for single operations?"""
+        return (
+            args.depth is None
+            and args.sense == "forward"
+            and not (args.fold or args.saved or args.numbers or args.diff or args.repeats)
+        )
 
     @no_var_expand
     @magic_arguments("%graph")
@@ -267,6 +283,7 @@ class AutodiffMagics(ViewMagics):
             "limit",
             "depth",
             "repeats",
+            "blocks",
             "paths",
             "diff",
         )
@@ -278,6 +295,13 @@ class AutodiffMagics(ViewMagics):
         except (TypeError, ValueError) as error:  # not a tensor, an empty list: the magic was misused
             raise UsageError(f"{magic}: {error}") from None
         return self._give(result, args)
+
+
+def _calls_model(call: ast.expr, names: Mapping[str, Any]) -> bool:
+    """Is the expression `model(x)`: the call of a variable that has modules or parameters?"""
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+        return False
+    return callable(getattr(type(names.get(call.func.id)), "named_parameters", None))
 
 
 # Every class of magics; `%autodiff` lists what they do, completion knows their options.

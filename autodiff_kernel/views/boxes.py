@@ -69,12 +69,12 @@ def gradient_label(node: GraphNode, view: GraphView) -> str:
 def _rows(node: GraphNode, view: GraphView, mixed: bool) -> list[Row]:
     if node.role == SAVED:
         return [Row(*member.split(": ", 1)) for member in node.members]
-    rows = []
-    if node.shape:
+    rows = [Row(what, how) for what, how in node.details]
+    if node.shape and not rows:
         rows.append(Row("shape", shape_text(node.shape)))
     if mixed and node.dtype:
         rows.append(Row("type", f"{node.dtype} · {node.device}" if node.device else node.dtype))
-    if node.value is None:
+    if node.value is None and not node.details:
         rows.append(Row("value", NOT_RECORDED, MUTED))
     elif node.value:
         rows.append(Row("value", node.value))

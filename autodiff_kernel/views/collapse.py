@@ -17,11 +17,15 @@ _SHOWN = 4  # operations that a group names
 
 @dataclass(frozen=True)
 class Stretch:
-    """Some operations in a row: their numbers in the view, and how often the first of them repeat."""
+    """Some operations in a row: their numbers in the view, and how often the first of them repeat.
+
+    scope: the scopes around them, where the name does not say which.
+    """
 
     ids: list[int]
     times: int = 1
     name: str = ""
+    scope: tuple[str, ...] | None = None
 
 
 def collapse(view: GraphView, limit: int) -> GraphView:
@@ -178,7 +182,9 @@ def _group(view: GraphView, stretch: Stretch, number: int, leaves: int) -> Graph
         count=stretch.times,
         members=tuple(step),
         absorbed=leaves,
-        scope=_around(stretch.name, common([view.nodes[i].scope for i in stretch.ids])),
+        scope=_around(stretch.name, common([view.nodes[i].scope for i in stretch.ids]))
+        if stretch.scope is None
+        else stretch.scope,
         mark=next((view.nodes[i].mark for i in stretch.ids if view.nodes[i].mark), ""),
     )
 

@@ -15,6 +15,7 @@ from autodiff_kernel.core.graph import Node, as_edge, edges_of, node_of
 from autodiff_kernel.core.tensor import Tensor
 
 from . import dot, paint
+from .blocks import blocks as layers
 from .build import Wish, called, model, reachable
 from .collapse import collapse
 from .compared import compared
@@ -100,6 +101,7 @@ def graph(
     fold: Sequence[str] = (),
     expand: Sequence[str] = (),
     repeats: bool = False,
+    blocks: bool = False,
     paths: bool = False,
     diff: bool = False,
     engine: str = "own",
@@ -116,7 +118,9 @@ def graph(
 
     Scopes (`with torch.scope("layer 1")`) are drawn as frames. depth: how many levels of them are open, the others are
     one box each; fold, expand: scopes that are closed or open all the same, by their own name or the way to them
-    ("net.layer 1"). repeats: equal blocks that follow each other become one box with ×n. paths: say how many ways lead
+    ("net.layer 1"). repeats: equal blocks that follow each other become one box with ×n. blocks: each layer (the innermost
+    scopes: calls of modules) is one block with its class, shapes and parameters, as networks are drawn; expand opens some
+    of them. paths: say how many ways lead
     from the leaves to the result, and how many edges. diff: draw it twice, before and after backward; where none has
     run, the second picture shows what it would bring (nothing is changed).
 
@@ -159,6 +163,8 @@ def graph(
 
     def drawn(view: GraphView) -> GraphView:
         view = replace(view, notes=(*view.notes, *ways))
+        if blocks:
+            return collapse(layers(view, names, namespace, expand), limit)
         if depth is not None or fold or expand or repeats:
             view = fold_scopes(view, depth, fold, expand, repeats)
         return collapse(view, max(limit, 2 * limit * wish.saved))

@@ -170,7 +170,7 @@ class _Builder:
             grad_state="here" if grad else "",
             stored="" if stored == grad else stored,
             line=_line(e, files),
-            scope=e.names,
+            scope=self.names.way(e.names),
             mark=self.marks.get(e.spot, "") if e.spot is not None else "",
         )
         self.ids[_key(e)] = node.id

@@ -21,7 +21,7 @@ from .build import called, device_name, peek
 from .build import kept as kept_of
 from .graph import LIMIT, graph
 from .model import GraphView, Summary
-from .names import Names
+from .names import Names, modules_of
 from .page import Page, Table, Words, clip, counted, page_result
 from .partials import Operand, Partials
 from .placement_cards import size
@@ -289,17 +289,6 @@ def _module_row(path: str, module: Any) -> tuple[str, ...]:
     shapes = ", ".join(f"{p} {shape_text(t.shape)}" for p, t in own)
     count = sum(t.numel() for _, t in parameters_of(module) if isinstance(t, Tensor))
     return clip(path), type(module).__name__, f"{count:,}", clip(shapes)
-
-
-def modules_of(model: Any) -> list[tuple[str, Any]]:
-    """What `named_modules()` gives; [] for what has no such method, or fails in it."""
-    named = getattr(model, "named_modules", None)
-    if isinstance(model, type) or not callable(named):
-        return []
-    try:
-        return [(str(path), module) for path, module in named()]
-    except Exception:  # somebody else's object
-        return []
 
 
 # ------------------------------------------------------------------------------------------------------------- page

@@ -27,7 +27,8 @@ class GraphNode:
     added up to the gradient, if several. stored: what `.grad` holds where that is not this gradient. line: where in
     the user's code. count, members, absorbed: how many times a group stands for which operations, and how many leaves
     it took in. scope: the modules it was computed in, outermost first. mark: '', 'error', or the
-    few words that a red box bears ('cut off here').
+    few words that a red box bears ('cut off here'). call: operations that ran while a scope was open once have one
+    number. details: what a block says of itself instead of its value, as (label, text).
     """
 
     id: int
@@ -50,6 +51,8 @@ class GraphNode:
     absorbed: int = 0
     scope: tuple[str, ...] = ()
     mark: str = ""
+    call: int = 0
+    details: tuple[tuple[str, str], ...] = ()
 
     @property
     def title(self) -> str:

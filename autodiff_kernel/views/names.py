@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from autodiff_kernel.core.graph import Node, as_edge
+from autodiff_kernel.core.scopes import ModuleScope
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain.history import parameters_of
 
@@ -30,6 +31,12 @@ class Names:
     def __init__(self, namespace: Mapping[str, Any] | None) -> None:
         self._nodes: dict[tuple[int, int], tuple[str, Tensor]] = {}
         self._tensors: dict[int, str] = {}
+        self._modules: dict[int, str] = {}  # the way to each module: 'model.layers.0'
+        self.classes: dict[tuple[str, ...], str] = {}  # of the scopes that modules opened, the class's name
+        for name, value in sorted((namespace or {}).items(), key=lambda item: str(item[0]).startswith("_")):
+            if _is_module(value):
+                for path, module in modules_of(value) or [("", value)]:
+                    self._modules.setdefault(id(module), f"{name}.{path}" if path else str(name))
         for name, t in _named(namespace or {}):
             self._tensors.setdefault(id(t), name)
             if t.node is not None:
@@ -44,9 +51,35 @@ class Names:
         """The tensor behind that name."""
         return self._nodes.get((id(node), output), ("", None))[1]
 
+    def way(self, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        """The names of open scopes; a module's is the one that its model has for it, as seen from the scope around."""
+        if all(name.__class__ is str for name in scopes):
+            return scopes
+        found: list[str] = []
+        around = ""
+        for name in scopes:
+            module = name.module() if isinstance(name, ModuleScope) else None
+            path = self._modules.get(id(module), "") if module is not None else ""
+            found.append((path.removeprefix(f"{around}.") if around else path) or str(name))
+            around = path or around
+            if isinstance(name, ModuleScope):
+                self.classes[tuple(found)] = str(name)
+        return tuple(found)
+
     def of_tensor(self, t: Any) -> str:
         """The variable that holds this tensor, or ''."""
         return self._tensors.get(id(t), "")
+
+
+def modules_of(model: Any) -> list[tuple[str, Any]]:
+    """What `named_modules()` gives; [] for what has no such method, or fails in it."""
+    named = getattr(model, "named_modules", None)
+    if isinstance(model, type) or not callable(named):
+        return []
+    try:
+        return [(str(path), module) for path, module in named()]
+    except Exception:  # somebody else's object
+        return []
 
 
 def named_tensors(namespace: Mapping[str, Any]) -> list[tuple[str, Tensor]]:

@@ -119,6 +119,11 @@ class Cell(NamedTuple):
         return 2 * RADIUS if self.sign else 0.0
 
 
+def is_stack(node: GraphNode) -> bool:
+    """Is the box drawn as several, one behind the other? It stands for many, unless it is one layer."""
+    return emphasis(node) == "group" and (node.count > 1 or not node.details)
+
+
 def draw(view: GraphView) -> Scene:
     """The whole picture of a view.
 
@@ -259,7 +264,7 @@ class _Drawing:
     def _outer(self, i: int) -> Area:
         """A box with what stands out of it: the sheets behind a group, the badge on its edge."""
         left, top, right, bottom = self.boxes[i]
-        sheets = SHEETS[0] if emphasis(self.view.nodes[i]) == "group" else 0.0
+        sheets = SHEETS[0] if is_stack(self.view.nodes[i]) else 0.0
         return left, top - max(sheets, BADGE if self.cells[i].box.badge else 0.0), right + sheets, bottom
 
     def scene(self, frames: Sequence[framing.Frame] = ()) -> Scene:
@@ -324,7 +329,7 @@ class _Drawing:
         elif kind == "saved":
             self.fronts.append(Path(_saved_outline(left, top, right, bottom), *look))
         else:
-            for shift in SHEETS if kind == "group" else (0.0,):
+            for shift in SHEETS if is_stack(node) else (0.0,):
                 self.fronts.append(Rect(left + shift, top - shift, right - left, bottom - top, 6, *look))
         self._contents(cell.box, left, top, right, style.LINE if kind == "op" else look.stroke)
         if cell.box.badge:

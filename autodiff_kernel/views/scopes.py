@@ -39,7 +39,7 @@ def fold(
 
     Raises ValueError for a scope that does not exist.
     """
-    _known(view, [*folded, *expanded])
+    check_known(view, [*folded, *expanded])
     operations = [node.id for node in view.nodes if node.role not in (LEAF, DATA, OUTPUT)]
     stretches: list[Stretch] = []
     for i in operations:
@@ -61,20 +61,22 @@ def _closed(
     scope: tuple[str, ...], depth: int | None, folded: Sequence[str], expanded: Sequence[str]
 ) -> tuple[str, ...]:
     """The outermost scope around an operation that is closed, as the way to it; () if none is."""
-    opened = max((k for k in range(1, len(scope) + 1) if _named(scope[:k], expanded)), default=0)
+    opened = max((k for k in range(1, len(scope) + 1) if is_named(scope[:k], expanded)), default=0)
     for k in range(1, len(scope) + 1):
-        if _named(scope[:k], folded) or (depth is not None and k > depth and k > opened):
+        if is_named(scope[:k], folded) or (depth is not None and k > depth and k > opened):
             return scope[:k]
     return ()
 
 
-def _named(way: tuple[str, ...], names: Sequence[str]) -> bool:
-    return way[-1] in names or ".".join(way) in names
+def is_named(way: tuple[str, ...], names: Sequence[str]) -> bool:
+    """Is a scope called by its own name, or by the way to it ("net.layer 1"), or the end of that?"""
+    whole = ".".join(way)
+    return any(whole == name or whole.endswith(f".{name}") for name in names)
 
 
-def _known(view: GraphView, names: Sequence[str]) -> None:
+def check_known(view: GraphView, names: Sequence[str]) -> None:
     ways = {node.scope[:k] for node in view.nodes for k in range(1, len(node.scope) + 1)}
-    known = sorted({way[-1] for way in ways} | {".".join(way) for way in ways})
+    known = sorted({".".join(way[k:]) for way in ways for k in range(len(way))})
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)

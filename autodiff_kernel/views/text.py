@@ -63,7 +63,7 @@ def graph_text(view: GraphView) -> str:
                 _line(node.grad_text),
                 node.stored,
                 ", ".join(local[i]),
-                " ".join(filter(None, (tag(node), within(node), "←" if node.mark else "", badge(node)))),
+                " ".join(filter(None, (_tag(node), within(node), "←" if node.mark else "", badge(node)))),
             ]
         )
     if len({row[3] for row in rows[1:]} - {""}) <= 1:  # the caption says it
@@ -71,6 +71,12 @@ def graph_text(view: GraphView) -> str:
             row[3] = ""
     foot = [printable(line) for line in (view.caption, view.left_out, *view.notes) if line]
     return "\n".join([printable(view.title), *_table(rows), *foot])
+
+
+def _tag(node: GraphNode) -> str:
+    """Where a value comes from; of a block also what goes in, and how many parameters."""
+    details = [f"{what} {how}" for what, how in node.details if what != "out"]
+    return ", ".join([tag(node), *details])
 
 
 def reference(view: GraphView, i: int) -> str:
