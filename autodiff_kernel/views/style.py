@@ -115,8 +115,9 @@ _LATEX = {char: "\\" + char for char in "{}$&#%_"} | {
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "\N{REPLACEMENT CHARACTER}": "?",  # no font of LaTeX has it
 }
-_LATEX_SPECIAL = re.compile(r"[\\{}$&#%_^~<>]")
+_LATEX_SPECIAL = re.compile("[\\\\{}$&#%_^~<>\N{REPLACEMENT CHARACTER}]")
 
 
 def printable(text: object) -> str:

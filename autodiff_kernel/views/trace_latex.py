@@ -13,6 +13,11 @@ _SIGNS = {
     "∂": r"\partial ", "≤": r"\le ", "≥": r"\ge ", "<": "< ", ">": ">", "=": "=", "+": "+", "-": "-", "/": "/",
     "(": "(", ")": ")", "[": "[", "]": "]", ",": ",", "|": "|", "*": "*", "@": r"\,", "ᵀ": "^{T}", "…": r"\ldots ",
 }  # fmt: skip
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho tau upsilon phi chi psi omega"
+_SIGNS |= {char: f"\\{name} " for char, name in zip("αβγδεζηθικλμνξρτυφχψω", _GREEK.split(), strict=True)}
+_SIGNS |= {
+    char: f"\\{name} " for char, name in zip("ΓΔΘΛΞΦΨΩ", "Gamma Delta Theta Lambda Xi Phi Psi Omega".split())
+}
 _RAISED = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")} | {"⁻": "-"}
 _TOKEN = re.compile(
     r"(w̄\d+|ẇ)|([A-Za-z_][A-Za-z_]*\d*)|(\d+(?:\.\d+)?(?:e-?\d+)?)|([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)|(\^\()|(\s+)|(.)", re.S
@@ -24,6 +29,8 @@ def formula(text: str) -> str:
 
     >>> print(formula("w1·w2"), formula("2·w1"), formula("w̄3·w2"), formula("1 − w3²"))
     w_{1} \\cdot w_{2} 2 \\cdot w_{1} \\bar w_{3} \\cdot w_{2} 1-w_{3}^{2}
+    >>> print(formula("w2ᵀ from the left"), formula("sum(θ)"))
+    w_{2}^{T}\\text{ from the left} \\text{sum}(\\theta )
     """
     out = []
     for adjoint, word, number, raised, power, _, other in _TOKEN.findall(text):
@@ -40,7 +47,8 @@ def formula(text: str) -> str:
             out.append("^(")
         elif other:
             out.append(_SIGNS.get(other) or f"\\text{{{escape_latex(other)}}}")
-    return "".join(out).strip()
+    whole = "".join(out).strip().replace(" }\\text{ ", " ")  # words that follow each other are one text
+    return re.sub(r" \}(?=[(,]|$)", "}", re.sub(r"^\\text\{ ", r"\\text{", whole))
 
 
 def _word(word: str) -> str:
