@@ -56,7 +56,7 @@ from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 
-_LATE_MODULES = {"fft", "linalg"}
+_LATE_MODULES = {"fft", "linalg", "special"}
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)

@@ -49,10 +49,12 @@ EXEMPT = {
     "stale_view": "its rule is an error message",
     "copy_slices": "its parameters are views of a live tensor; tested with in-place operations",
 }
-# Inputs whose derivative is zero wherever it exists; of the others some example must have another gradient.
+# Inputs whose derivative is zero wherever it exists, or refused as in PyTorch; of the others some example must have
+# another gradient.
 FLAT = {
     "div_floor": {0, 1}, "div_trunc": {0, 1}, "copysign": {1}, "nextafter": {1}, "sign": {0}, "floor": {0}, "ceil": {0},
     "trunc": {0}, "round": {0}, "round_decimals": {0}, "zero": {0}, "copy": {0}, "fill": {0}, "fill_number": {0},
+    "igamma": {0}, "igammac": {0}, "special_zeta": {0},
 }  # fmt: skip
 DEEP = int(os.environ.get("AUTODIFF_RULE_EXAMPLES", 0))
 

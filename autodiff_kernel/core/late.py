@@ -33,6 +33,10 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
         "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson",
         "",
     ),
+    "bessel": ("i0 i0_", "", ""),
+    "normals": ("", "", ""),
+    "incomplete": ("igamma igammac", "", "igamma_ igammac_"),
+    "polynomials": ("", "", ""),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
 }
 HOMES: dict[str, str] = {}  # a function's name: its module

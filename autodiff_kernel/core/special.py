@@ -164,15 +164,47 @@ def _ratio(x: Any, coefficients: Any) -> Any:
     return horner(x, coefficients[0]) / horner(x, coefficients[1])
 
 
+def _quantile(q: Any, tail: Any) -> Any:
+    """The normal distribution's quantile at q + 1/2; tail is its distance from 0 or 1, the nearer one."""
+    r = np.sqrt(-np.log(tail))
+    outside = where(r <= 5, _ratio(r - 1.6, _NEAR), _ratio(r - 5, _FAR))
+    outside = np.copysign(where(tail == 0, np.inf, outside), q)
+    return where(abs(q) <= 0.425, _ratio(0.180625 - q * q, _CENTRAL) * q, outside)
+
+
 @in_double
 def erfinv(x: Any) -> Any:
     """The inverse of erf on (−1, 1); ±∞ at ±1, nan outside."""
+    return _quantile(x / 2, (1 - abs(x)) / 2) * sqrt(0.5)
+
+
+@in_double
+def ndtri(x: Any) -> Any:
+    """The inverse of the normal distribution's function on (0, 1); ±∞ at its ends, nan outside."""
+    return _quantile(x - 0.5, np.minimum(x, 1 - x))
+
+
+@in_double
+def erfcx(x: Any) -> Any:
+    """exp(x²)·erfc(x), which falls as 1/x where erfc underflows."""
     z = abs(x)
-    r = np.sqrt(-np.log((1 - z) / 2))
-    outside = where(r <= 5, _ratio(r - 1.6, _NEAR), _ratio(r - 5, _FAR))
-    outside = np.copysign(where(z == 1, np.inf, outside), x)
-    quantile = where(z <= 0.85, _ratio(0.180625 - x * x / 4, _CENTRAL) * (x / 2), outside)
-    return quantile * sqrt(0.5)
+    tail = _scaled_tail(z)
+    return where(x < 0, 2 * np.exp(x * x) - tail, tail)
+
+
+@in_double
+def ndtr(x: Any) -> Any:
+    """The normal distribution's function, exact in its left tail too."""
+    return 0.5 * erfc(x * -sqrt(0.5))
+
+
+@in_double
+def log_ndtr(x: Any) -> Any:
+    """The logarithm of `ndtr`, which does not underflow."""
+    left = x < -1
+    low, high = where(left, x, -1.0), where(left, -1.0, x)
+    tail = np.log(erfcx(low * -sqrt(0.5)) / 2) - low * low / 2
+    return where(left, tail, np.log1p(-0.5 * erfc(high * sqrt(0.5))))
 
 
 # ------------------------------------------------------------------------------------------------ gamma
@@ -198,6 +230,11 @@ def _raised(x: Any) -> tuple[Any, Any]:
 def _from_whole(x: Any) -> Any:
     """How far x is from the nearest whole number: sin and tan of πx keep their digits."""
     return x - np.rint(x)
+
+
+def stirling(x: Any) -> Any:
+    """What log Γ(x + 1) is more than log(√(2πx)·(x/e)ˣ), for x ≥ 8."""
+    return horner(1 / (x * x), _STIRLING) / x
 
 
 def _lgamma_of_one(x: float) -> float:
@@ -242,8 +279,8 @@ def digamma(x: Any) -> Any:
 
 
 @in_double
-def zeta(s: float, q: Any) -> Any:
-    """Hurwitz's zeta function Σ (q + k)^(−s) over k ≥ 0, for a number s > 1 and q > 0."""
+def zeta(s: Any, q: Any) -> Any:
+    """Hurwitz's zeta function Σ (q + k)^(−s) over k ≥ 0, for s > 1 and q > 0 (Euler-Maclaurin, DLMF 25.11.5)."""
     total = q**-s
     for k in range(1, 10):
         total = total + (q + k) ** -s
@@ -252,7 +289,7 @@ def zeta(s: float, q: Any) -> Any:
     factor, power = s, z ** (-s - 1)
     for j in range(1, 13):
         total = total + (bernoulli(2 * j) / factorial(2 * j) * factor) * power
-        factor *= (s + 2 * j - 1) * (s + 2 * j)
+        factor = factor * ((s + 2 * j - 1) * (s + 2 * j))
         power = power / (z * z)
     return total
 
