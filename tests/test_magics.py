@@ -65,7 +65,7 @@ def test_what_recording_keeps_is_not_among_the_copies_between_devices() -> None:
         running.run("%simulate_gpu 1")
         running.run("w = torch.ones(3, 4, requires_grad=True).cuda()\n(w * w).sum().backward()")
         told = lines(running.run("%place"))
-    copies = [line.strip() for line in told if "→" in line]
+    copies = [line.strip() for line in told[told.index("Copied between devices so far:") :] if "→" in line]
     assert copies == [
         "cpu → cuda:0: 1 copy, 48 B",
         "cuda:0 → cpu: 1 copy, 48 B",
@@ -331,3 +331,17 @@ def test_trace_takes_any_seed_shows_partials_and_writes_latex(shell: Kernel, tmp
 def test_trace_with_a_seed_of_another_length_says_so(shell: Kernel, seed: str) -> None:
     told = complaint(shell.run(f"%trace f(2., 3.) --seed '{seed}'"))
     assert "a seed needs one number per input: 2, not" in told
+
+
+def test_place_draws_the_copies_of_the_last_cell_that_had_code() -> None:
+    with kernel("autodiff") as running:
+        running.run("%simulate_gpu 1\nw = torch.ones(3, 4)\na = w.cuda()")
+        running.run("b = a.cpu()\nc = a.cpu()")
+        for _ in range(2):
+            told = lines(running.run("%place"))
+            assert (
+                told[told.index("Copied by the cell:") + 1]
+                == "  cuda:0 → cpu: 2 copies, 96 B ([3, 4], [3, 4])"
+            )
+        told = lines(running.run("d = w.cuda()\n%place"))
+        assert told[told.index("Copied by the cell:") + 1] == "  cpu → cuda:0: 1 copy, 48 B ([3, 4])"

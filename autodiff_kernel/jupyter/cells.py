@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from autodiff_kernel.core import journal
+from autodiff_kernel.core import journal, transfers
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain.history import parameters_of
 
@@ -27,11 +27,14 @@ class Cells:
         self.value: Callable[[], Any] = lambda: None
         self.error: BaseException | None = None
         self.newest: Any = None  # event of the journal when the cell began
+        # copies between devices before the newest cell with code, and before the running one
+        self.copies = self._copies = transfers.transfer_count()
 
     def before(self, info: Any = None) -> None:
         """A cell begins."""
         self.running = getattr(info, "raw_cell", "") or ""
         self.newest = _newest()
+        self._copies = transfers.transfer_count()
 
     def after(self, result: Any = None) -> None:
         """A cell has ended."""
@@ -39,9 +42,13 @@ class Cells:
         error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
         if not own_code(source) or (error is None and self.source and _newest() is self.newest):
             return
-        self.source, self.error = source, error
+        self.source, self.error, self.copies = source, error, self._copies
         value = getattr(result, "result", None)
         self.value = weakref.ref(value) if isinstance(value, Tensor) else lambda: None
+
+    def copies_before(self) -> int:
+        """How many copies between devices there were before the running cell; before the last one, if that is a magic."""
+        return self._copies if own_code(self.running) else self.copies
 
     def values(self, names: Mapping[str, Any]) -> list[Any]:
         """What the newest cell with code worked with and can be asked about, the last mentioned first."""

@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from autodiff_kernel.core import modes
 
-from . import magics_lessons, magics_runs, magics_tensors
+from . import cells, magics_lessons, magics_runs, magics_tensors
 from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options, visible
 from .magics_steps import LISTING as STEPS
@@ -228,7 +228,7 @@ class AutodiffMagics(ViewMagics):
         from autodiff_kernel.views.placement import place
 
         shown = {name: space[name] for name in args.names} if args.names else visible(space)
-        return self._give(place(shown), args)
+        return self._give(place(shown, since=cells.of(self.shell).copies_before()), args)
 
     @magic_arguments()
     @argument("count", type=int, help="how many; 0 switches them off")

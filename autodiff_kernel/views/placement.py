@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from autodiff_kernel import cuda
@@ -11,10 +12,15 @@ from autodiff_kernel.core import device as devices
 from autodiff_kernel.core.sharing import View
 from autodiff_kernel.core.tensor import Tensor
 
+from . import paint
 from .names import named_tensors
-from .placement_cards import html, text
+from .placement_cards import copied, html, text
+from .placement_scene import placement_scene
 from .result import Result
-from .style import shape_text
+from .style import img_html, shape_text
+from .svg import scene_svg
+
+SHAPES = 6  # copies whose shapes are told
 
 
 @dataclass(frozen=True)
@@ -43,28 +49,41 @@ class PlacedDevice:
 
 @dataclass(frozen=True)
 class Copies:
-    """What was copied from one device to another since the program began."""
+    """What was copied from one device to another; shapes: of the last few copies, where they are known."""
 
     source: str
     target: str
     count: int
     nbytes: int
+    shapes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class PlacementView:
-    """All devices that hold something, and the copies between them."""
+    """All devices that hold something, and the copies between them.
+
+    copies: since the program began. recent: since the moment that was asked for (a cell's beginning), () without one.
+    """
 
     title: str
     devices: tuple[PlacedDevice, ...]
     copies: tuple[Copies, ...]
+    recent: tuple[Copies, ...] = ()
+    arrows_mean: str = ""
+
+    @property
+    def arrows(self) -> tuple[Copies, ...]:
+        """The copies that the picture shows as arrows."""
+        return self.recent or self.copies
 
 
-def place(*what: Any, namespace: Mapping[str, Any] | None = None) -> Result:
+def place(*what: Any, namespace: Mapping[str, Any] | None = None, since: int | None = None) -> Result:
     """Show on which device each tensor lives, with its bytes, and what was copied between devices.
 
     what: tensors, or mappings from names to objects (containers and modules are looked through); nothing at all
-    means `namespace`.  A tensor that shares another's memory is counted once.  Simulated GPUs say so.
+    means `namespace`.  since: the copies made after that many are drawn as arrows with their bytes (`%place` takes the
+    beginning of the cell); else all copies so far.  A tensor that shares another's memory is counted once.  Simulated
+    GPUs say so.
 
     >>> import autodiff_kernel as torch
     >>> x = torch.zeros(10, 100)
@@ -83,8 +102,24 @@ def place(*what: Any, namespace: Mapping[str, Any] | None = None) -> Result:
             names[_name_of(thing, namespace) or f"tensor {i + 1}"] = thing
         else:
             names[type(thing).__name__] = thing
-    model = _model(_with_grads(named_tensors(names)))
-    return Result(model, text=text, html=html, alt=_alt(model))
+    model = _model(_with_grads(named_tensors(names)), since)
+    return Result(
+        model, text=text, html=_html, svg=_svg, alt=_alt(model), files={".png": _page, ".pdf": _page}
+    )
+
+
+def _svg(model: PlacementView) -> str:
+    return scene_svg(placement_scene(model), title=model.title, description=_alt(model))
+
+
+def _html(model: PlacementView) -> str:
+    """The picture where there is more than one device, and the cards."""
+    several = len(model.devices) > 1
+    return html(model, img_html(_svg(model), _alt(model)) if several else "")
+
+
+def _page(model: PlacementView, path: Path) -> None:
+    paint.save_scene(placement_scene(model), path, model.title)
 
 
 def _name_of(t: Tensor, namespace: Mapping[str, Any] | None) -> str:
@@ -116,7 +151,20 @@ def _owner(t: Tensor) -> Any:
     return raw
 
 
-def _model(named: list[tuple[str, Tensor]]) -> PlacementView:
+def _recent(since: int | None) -> tuple[Copies, ...]:
+    """The copies after a number, summed up between each two devices."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for copy in devices.transfers_since(since) if since is not None else ():
+        found.setdefault((str(copy.source), str(copy.destination)), []).append(copy)
+    return tuple(
+        Copies(
+            a, b, len(some), sum(c.nbytes for c in some), tuple(shape_text(c.shape) for c in some[:SHAPES])
+        )
+        for (a, b), some in found.items()
+    )
+
+
+def _model(named: list[tuple[str, Tensor]], since: int | None) -> PlacementView:
     owners: dict[int, str] = {}
     held: dict[str, list[PlacedTensor]] = {"cpu": []}
     keep = []  # arrays whose id is a key must stay alive
@@ -145,7 +193,9 @@ def _model(named: list[tuple[str, Tensor]]) -> PlacementView:
         f"Placement: {len(used)} device{'s' * (len(used) != 1)}, {tensors} tensor{'s' * (tensors != 1)}, "
         f"{size(sum(c.nbytes for c in cards))}"
     )
-    return PlacementView(title, cards, copies)
+    recent = _recent(since)
+    meaning = "Copied by the cell." if recent else "Copied since the program began."
+    return PlacementView(title, cards, copies, recent, meaning)
 
 
 def _card(name: str, tensors: tuple[PlacedTensor, ...]) -> PlacedDevice:
@@ -160,7 +210,9 @@ def _card(name: str, tensors: tuple[PlacedTensor, ...]) -> PlacedDevice:
 
 def _alt(model: PlacementView) -> str:
     parts = [
-        f"{d.name}{' (simulated)' if d.simulated else ''} holds {len(d.tensors)} tensors"
+        f"{d.name}{' (simulated)' if d.simulated else ''} holds {len(d.tensors)} tensor{'s' * (len(d.tensors) != 1)}"
         for d in model.devices
     ]
-    return model.title + ": " + "; ".join(parts)
+    told = model.title + ": " + "; ".join(parts)
+    arrows = [f"{c.source} to {c.target} {copied(c)}" for c in model.arrows]
+    return told + (f". {model.arrows_mean} {', '.join(arrows)}" if arrows else "")

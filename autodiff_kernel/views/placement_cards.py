@@ -23,7 +23,7 @@ def size(nbytes: int) -> str:
     return f"{int(amount)} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
-def _state(d: Any) -> str:
+def state(d: Any) -> str:
     """How full the device is, in words."""
     if d.allocated is None:
         return f"{size(d.nbytes)} in {len(d.tensors)} tensor{'s' * (len(d.tensors) != 1)}"
@@ -32,8 +32,14 @@ def _state(d: Any) -> str:
     return f"allocated {size(d.allocated)} · reserved {size(d.reserved)} · peak {size(d.peak)}{spare}"
 
 
+def copied(c: Any) -> str:
+    """'2 copies, 96 B'."""
+    return f"{c.count} cop{'y' if c.count == 1 else 'ies'}, {size(c.nbytes)}"
+
+
 def _copy(c: Any) -> str:
-    return f"{c.source} → {c.target}: {c.count} cop{'y' if c.count == 1 else 'ies'}, {size(c.nbytes)}"
+    shapes = f" ({', '.join(c.shapes)})" if c.shapes else ""
+    return f"{c.source} → {c.target}: {copied(c)}{shapes}"
 
 
 def text(model: Any) -> str:
@@ -41,7 +47,7 @@ def text(model: Any) -> str:
     out = [printable(model.title)]
     for d in model.devices:
         label = " (simulated)" if d.simulated else ""
-        out += ["", f"{d.name}{label}: {_state(d)}"]
+        out += ["", f"{d.name}{label}: {state(d)}"]
         shown = d.tensors[:_MOST]
         widths = [max((len(getattr(t, k)) for t in shown), default=0) for k in ("name", "dtype", "shape")]
         for t in shown:
@@ -52,26 +58,33 @@ def text(model: Any) -> str:
             out.append(f"  … and {len(d.tensors) - _MOST} more")
         if not shown:
             out.append("  nothing of these")
+    if model.recent:
+        out += ["", f"{model.arrows_mean.rstrip('.')}:", *(f"  {_copy(c)}" for c in model.recent)]
     if model.copies:
         out += ["", "Copied between devices so far:", *(f"  {_copy(c)}" for c in model.copies)]
     return "\n".join(out)
 
 
-def html(model: Any) -> str:
-    """One card for each device, side by side, and the copies under them."""
+def html(model: Any, picture: str = "") -> str:
+    """The picture, where there is one; a card for each device, side by side; and the copies under them."""
     cards = "".join(
         _device(d, max((x.reserved or x.nbytes for x in model.devices), default=0)) for d in model.devices
     )
+    title = f"<div style='font-weight:600;padding:2px 0 8px;color:{INK}'>{escape_xml(model.title)}</div>"
     out = [
-        f"<div style='font-weight:600;padding:2px 0 8px;color:{INK}'>{escape_xml(model.title)}</div>"
+        f"{picture or title}"
         f"<div style='display:flex;flex-wrap:wrap;gap:14px;align-items:flex-start'>{cards}</div>"
     ]
-    if model.copies:
-        items = "".join(f"<li>{escape_xml(_copy(c))}</li>" for c in model.copies)
-        out.append(
-            f"<div style='padding-top:8px;color:{INK}'>Copied between devices so far:"
-            f"<ul style='margin:2px 0 0;padding-left:20px'>{items}</ul></div>"
-        )
+    for copies, what in (
+        (model.recent, model.arrows_mean.rstrip(".")),
+        (model.copies, "Copied between devices so far"),
+    ):
+        if copies:
+            items = "".join(f"<li>{escape_xml(_copy(c))}</li>" for c in copies)
+            out.append(
+                f"<div style='padding-top:8px;color:{INK}'>{what}:"
+                f"<ul style='margin:2px 0 0;padding-left:20px'>{items}</ul></div>"
+            )
     return card_html("".join(out))
 
 
@@ -106,7 +119,7 @@ def _device(d: Any, most: int) -> str:
     edge = LINE if d.name == "cpu" else LEAF
     return (
         f"<div style='border:1.2px solid {edge};border-radius:6px;padding:8px 12px;min-width:240px'>"
-        f"<b>{escape_xml(d.name)}</b>{badge}<br><span style='color:{GREY}'>{escape_xml(_state(d))}</span>{bar}{body}</div>"
+        f"<b>{escape_xml(d.name)}</b>{badge}<br><span style='color:{GREY}'>{escape_xml(state(d))}</span>{bar}{body}</div>"
     )
 
 
