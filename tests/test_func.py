@@ -1,10 +1,13 @@
 """func and autograd.functional: forward mode, reverse mode, and each over the other."""
 
+import threading
+
 import pytest
 
 import autodiff_kernel as torch
 from autodiff_kernel import func
 from autodiff_kernel.autograd import functional
+from autodiff_kernel.core import levels
 
 ONE = torch.tensor(1.0, dtype=torch.float64)
 
@@ -145,3 +148,95 @@ def test_what_cannot_be_differentiated(call, error, said):
 def test_arguments_are_counted_from_the_end_too():
     f = torch.func.grad(lambda x, y: x * y, argnums=-1)
     assert f(torch.tensor(2.0), torch.tensor(3.0)).item() == 2
+
+
+# ------------------------------------------------------------------------------------------------ what is refused inside
+class Old(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t * 2
+
+
+class BackwardByOld(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, g):
+        return Old.apply(g)
+
+
+TRANSFORMS = {
+    "grad": lambda f, x: func.grad(lambda x: f(x).sum())(x),
+    "vjp": lambda f, x: func.vjp(f, x)[0],
+    "jvp": lambda f, x: func.jvp(f, (x,), (x,)),
+    "jacrev": lambda f, x: func.jacrev(f)(x),
+    "jacfwd": lambda f, x: func.jacfwd(f)(x),
+    "vmap": lambda f, x: func.vmap(f)(x),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_a_function_without_setup_context_is_refused(name):
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="must override the setup_context staticmethod"):
+        TRANSFORMS[name](Old.apply, x)
+    assert not levels.is_transforming()
+    assert torch.autograd.functional.jacobian(Old.apply, x).tolist() == [[2, 0], [0, 2]]
+    assert func.linearize(Old.apply, x)[1](x).tolist() == [2, 2]
+
+
+def test_a_backward_may_use_such_a_function_outside_of_the_transformation():
+    x = torch.ones(2)
+    assert func.vjp(BackwardByOld.apply, x)[1](x)[0].tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="must override the setup_context staticmethod"):
+        func.grad(lambda x: BackwardByOld.apply(x).sum())(x)
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_backward_inside_is_refused(name):
+    def f(x):
+        (leaf * 2).sum().backward()
+        return x * 1
+
+    leaf = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="backward\\(\\) called inside a functorch transform"):
+        TRANSFORMS[name](f, torch.ones(2))
+    assert leaf.grad is None
+    (leaf * 2).sum().backward()
+    assert leaf.grad.tolist() == [2, 2]
+
+
+def test_autograd_grad_inside_is_none_of_that():
+    def f(x):
+        (g,) = torch.autograd.grad((leaf**2).sum(), leaf)
+        return x * g
+
+    leaf = torch.ones(2, requires_grad=True)
+    assert func.grad(lambda x: f(x).sum())(torch.ones(2)).tolist() == [2, 2]
+
+
+def test_another_threads_backward_is_not_refused():
+    leaf = torch.ones(2, requires_grad=True)
+
+    def f(x):
+        other = threading.Thread(target=lambda: (leaf * 2).sum().backward())
+        other.start()
+        other.join()
+        return x.sum()
+
+    func.grad(f)(torch.ones(2))
+    assert leaf.grad.tolist() == [2, 2]

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..core import custom, modes
+from ..core import custom, levels, modes
 from ..core.graph import as_edge, shown
 from ..core.tensor import Tensor
 
@@ -318,7 +318,10 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the Function: what `forward` returns, with this Function as its `grad_fn`."""
-        if kwargs or cls.setup_context_defined:
+        own = cls.setup_context_defined
+        if not own and levels.is_differentiating():
+            raise custom.needs_setup_context()
+        if kwargs or own:
             args = bound(cls, args, kwargs)
         for x in args:
             if isinstance(x, Tensor) and x.is_dual:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core import batched
 from ..core.batched import samples_first
-from ..core.custom_dual import needs_setup_context
+from ..core.custom import needs_setup_context
 from ..core.errors import explain
 from ..core.levels import Vmap, open_vmaps, outside, vmapping
 from ..core.pytree import flatten, spread, unflatten

@@ -13,6 +13,7 @@ from .edges import as_inputs
 from .errors import explain
 from .graph import Node, as_edge
 from .hooks import has_hooks
+from .levels import is_transforming
 from .once import CREATES_GRAPH, warn_once
 from .op import TABLE
 from .routes import Route, restrict
@@ -29,6 +30,14 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add the gradients of the tensors to the `.grad` of all leaves (or of `inputs` only)."""
+    if is_transforming():
+        raise explain(
+            RuntimeError,
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms.",
+            "A function that torch.func transforms gives its result and changes nothing else; backward changes `.grad`.",
+            "use torch.func.grad or torch.autograd.grad, which return the gradients.",
+        )
     if modes.watch[0] is not None:
         modes.watchers["started"]("backward", tensors, create_graph, inputs)
     roots = roots_of(tensors, gradients, create_graph)

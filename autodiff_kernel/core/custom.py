@@ -76,6 +76,17 @@ def call_forward(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
     return result
 
 
+def needs_setup_context() -> RuntimeError:
+    return explain(
+        RuntimeError,
+        "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+        "the setup_context staticmethod.",
+        "These transformations may be nested, and each needs a ctx of its own: a forward that fills ctx itself can fill one "
+        "only.",
+        "split it: forward(x, ...) that computes, and setup_context(ctx, inputs, output) that saves.",
+    )
+
+
 def marked(ctx: Any, what: str) -> tuple[Any, ...]:
     """The tensors that forward marked as changed in place (dirty_tensors) or as without derivative."""
     found = ctx.__dict__.get(what) or ()

@@ -7,7 +7,7 @@ themselves, each level needs a ctx of its own, which only a Function with `setup
 from typing import Any
 
 from . import modes
-from .custom import delayed_error, flat_among, kind_of, run
+from .custom import delayed_error, flat_among, kind_of, needs_setup_context, run
 from .dual import fit, is_stopped, level_of, make, plain, result, split, still, unmoved
 from .dual_inplace import at_level, carry
 from .errors import explain
@@ -68,16 +68,6 @@ def inside(cls: Any, ps: tuple[Any, ...]) -> tuple[Any, Any]:
     ctx._flat = flat_among(ctx, y if isinstance(y, tuple) else (y,))
     ctx._forget_marks()
     return y, ctx
-
-
-def needs_setup_context() -> RuntimeError:
-    return explain(
-        RuntimeError,
-        "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
-        "the setup_context staticmethod.",
-        "Nested derivatives need a ctx for each level, and a forward that fills ctx itself can fill one only.",
-        "split it: forward(x, ...) that computes, and setup_context(ctx, inputs, output) that saves.",
-    )
 
 
 def tangent_of(p: Any, t: Any, ctx: Any) -> Any:

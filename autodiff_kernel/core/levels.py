@@ -67,6 +67,37 @@ class vmapping:
         _here.vmaps.remove(self.vmap)
 
 
+_deriving: "set[differentiating]" = set()
+
+
+class differentiating:
+    """`with differentiating():` is where the function of a func.grad, vjp or jvp runs."""
+
+    __slots__ = ("thread",)
+
+    def __enter__(self) -> None:
+        self.thread = threading.get_ident()
+        _deriving.add(self)
+
+    def __exit__(self, *_: Any) -> None:
+        _deriving.discard(self)
+
+
+def is_differentiating() -> bool:
+    """Does the function of a func.grad, vjp or jvp run on this thread?"""
+    if not _deriving:
+        return False
+    me = threading.get_ident()
+    return any(d.thread == me for d in list(_deriving))
+
+
+def is_transforming() -> bool:
+    """The same, or that of a vmap."""
+    if not mapping[0] and not _deriving:
+        return False
+    return bool(open_vmaps()) or is_differentiating()
+
+
 class outside:
     """`with outside(v):` in the midst of a vmap's function, but not for it: a rule that works on all samples."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..core import dual, modes
 from ..core.errors import explain
+from ..core.levels import differentiating
 from ..core.pull import is_tracked, lift, pull, recording, zeros_like
 from ..core.pytree import flatten, tree_map, unflatten
 from ..core.tensor import Tensor
@@ -68,7 +69,7 @@ def jvp_of(
         check_pair(p, t)
     if not flat:
         check_tensors(flat, "primals")
-    with dual.still(False), dual.level(of_function=True) as k:
+    with dual.still(False), dual.level(of_function=True) as k, differentiating():
         made = [dual.make(p, t, k) for p, t in zip(flat, moving)]
         duals = made if spec is None else unflatten(spec, made)
         out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))

@@ -7,6 +7,7 @@ from typing import Any
 from ..core import modes
 from ..core.dual_inplace import NoPlace
 from ..core.errors import explain
+from ..core.levels import differentiating
 from ..core.pull import captures, is_tracked, lift, pull, recording, without_history
 from ..core.pytree import flatten, tree_map, unflatten
 from ..core.tensor import Tensor
@@ -120,7 +121,7 @@ def vjp_of(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_au
     def run(fresh: Any) -> Any:
         return func(*(fresh if argnums is None else replaced(args, argnums, fresh)))
 
-    with recording():
+    with recording(), differentiating():
         lifted, out = on_lifted(run, flat, spec)
         if has_aux:
             out, aux = with_aux(out, "vjp(f, *primals)")
@@ -174,7 +175,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         flat, spec = flatten(chosen(args, argnums))
         check_tensors(flat)
         aux, outside = None, modes.is_grad_enabled()
-        with recording():
+        with recording(), differentiating():
             lifted, y = on_lifted(lambda fresh: func(*replaced(args, argnums, fresh), **kwargs), flat, spec)
             if has_aux:
                 y, aux = with_aux(y, "grad_and_value(f)(*args)")
