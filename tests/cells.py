@@ -11,7 +11,7 @@ import pytest
 import autodiff_kernel as torch
 from autodiff_kernel import explain
 from autodiff_kernel.core import journal
-from autodiff_kernel.core.graph import PASSED
+from autodiff_kernel.core.trail import TRAIL
 
 _number = count(1).__next__
 
@@ -42,7 +42,7 @@ def cell(source: str, names: dict[str, Any] | None = None, raises: type[BaseExce
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
     found = Cell({"torch": torch} if names is None else names)
     journal.LOG.clear()
-    PASSED.clear()
+    TRAIL.clear()
     explain.watch()
     try:
         with warnings.catch_warnings():

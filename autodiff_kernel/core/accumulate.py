@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
-from .graph import Node, Notes, float32, ndarray, small
+from .graph import Node, float32, ndarray
 from .inplace import check_overlap, stamp
 from .op import TABLE
 from .sharing import written_version
@@ -31,23 +31,22 @@ def add_grad(t: Tensor, g: Any) -> None:
         call(*addition(t, g, {}))
 
 
-def deposit(sums: dict[Node, Any], noted: bool = False) -> None:
+def deposit(sums: dict[Node, Any]) -> None:
     """Add the leaves' complete sums to their `.grad`, all at once.
 
-    A leaf that nobody holds any more gets none, and neither does one that does not require grad any more.  noted: the
-    pictures know of the sums already.
+    A leaf that nobody holds any more gets none, and neither does one that does not require grad any more.
     """
     calls: list[tuple[Any, ...]] = []
     numbers: dict[int, Any] = {}
+    recording = modes.watch[0] is not None
+    told: list[tuple[Tensor, bool]] = []
     with _lock:
         for n, g in sums.items():
             t = n.leaf()
             if t is None or t.node is None:
                 continue
-            if n.notes is not None and n.notes.recorded and not noted:
-                record_gradient(n.notes, g)
-            if modes.watch[0] is not None:
-                modes.watchers["note"]("gradient", "grad", t, p=t._grad_or_none() is not None, on=False)
+            if recording:
+                told.append((t, t._grad_or_none() is not None))
             if t._grad is None and (
                 g.__class__ is float32 or g.__class__ is ndarray and g.strides == t.raw.strides
             ):
@@ -58,11 +57,8 @@ def deposit(sums: dict[Node, Any], noted: bool = False) -> None:
             call(*calls[0])
         else:
             deque(starmap(call, calls), 0)
-    if modes.watch[0] is not None:
-        for n in sums:
-            t = n.leaf()
-            if t is not None and t.node is not None:
-                modes.watchers["graded"](t)
+    if recording:
+        modes.watchers["deposited"](told)
 
 
 def addition(t: Tensor, g: Any, numbers: dict[int, Any]) -> tuple[Any, ...]:
@@ -92,12 +88,6 @@ def addition(t: Tensor, g: Any, numbers: dict[int, Any]) -> tuple[Any, ...]:
             check_overlap(have)
         return np.add, raw, g, raw
     return iadd, raw, g
-
-
-def record_gradient(notes: Notes, g: Any) -> None:
-    """Note the complete cotangent for the pictures."""
-    notes.grad = small(g)
-    notes.passed, notes.arriving = notes.arriving, ()
 
 
 def add_retained(t: Tensor, g: Any) -> None:

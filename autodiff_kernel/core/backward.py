@@ -141,7 +141,7 @@ def grad(
         for x, g in zip(inputs, out):
             if g is not None:
                 modes.watchers["note"](
-                    "made", "autograd.grad", g, (modes.watchers["fact_of"](x),), create_graph
+                    "made", "autograd.grad", g, (modes.watchers["record_of"](x),), create_graph
                 )
     return tuple(out)
 
@@ -164,7 +164,7 @@ def complete(n: Node, g: Any, task: Task) -> None:
         if has_hooks(notes) and g is not None and not isinstance(g, (Tensor, np.generic)):
             g = g.copy()  # hooks may hold it
     if g is not None and t is not None and t.node is not None:
-        deposit({n: g}, noted=True)
+        deposit({n: g})
     if notes is not None and notes.accumulated and t is not None:
         task.enter()
         hooks.accumulated(notes, t)

@@ -10,9 +10,8 @@ the walk needs no recursion, no sort and no visited set.
 """
 
 import weakref
-from collections import deque
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,34 +26,14 @@ resting: list["Node"] = []  # of leaves with hooks that do not require grad for 
 SMALL = 64  # elements of a value that recording copies
 
 
-class Passed(NamedTuple):
-    """What one rule gave in a backward, if recording was on: it outlives the graph.
-
-    walk: the number of the walk.  event: the operation (see journal.py).  cotangent: what came to its output, None for
-    more than 64 elements.  number: which of its inputs.  gradient: what the rule gave for that.  target: what is
-    known of the input.  zeros: are cotangent and gradient zero everywhere?
-    """
-
-    walk: int
-    event: Any
-    cotangent: Any
-    number: int
-    gradient: Any
-    target: Any
-    zeros: tuple[bool, bool] = (False, False)
-
-
-PASSED: deque[Passed] = deque(maxlen=4096)  # of the newest walks
-
-
 class Node:
     """One recorded operation, PyTorch's `grad_fn`.
 
     op: its row of the table (None for a leaf).  seq: its stamp.  left, right, third: the nodes of its inputs, or
     `edges` for a row with a list of inputs.  a, b, c, y, x: the raw inputs and output that its rules read, p its
     parameters, sa, sb, sc, sy the shapes, va, vb, vc, vy the version counters of what is kept.  A slot that a row
-    does not need stays unset.  spot: the user's instruction that made it, if provenance or recording was on.  notes:
-    None, or what hooks and recording keep.
+    does not need stays unset.  spot: the user's instruction that made it if provenance was on, its record (see
+    journal.py) if recording was.  notes: None, or what hooks keep.
 
     >>> import autodiff_kernel as torch
     >>> x = torch.tensor(2., requires_grad=True)
@@ -121,6 +100,12 @@ class Node:
         if self.op is not None:
             raise AttributeError(f"only AccumulateGrad has a variable; this is {self.title}")
         return self.leaf()
+
+    @property
+    def line(self) -> Any:
+        """The user's instruction that made the node, (code object, instruction); None if neither mode was on."""
+        spot = getattr(self, "spot", None)
+        return None if spot is None or spot[0] is None else (spot[0], spot[1])
 
     @property
     def place(self) -> "places.Place | None":
@@ -199,7 +184,7 @@ class Node:
 
 
 class Notes:
-    """What only some nodes have: hooks, tensors that retain their gradient, and what recording keeps.
+    """What only some nodes have: hooks, and tensors that retain their gradient.  (Recording keeps what it knows in `spot`.)
 
     Most notes say little, so the fields live on the class until they are set.
     """
@@ -210,66 +195,9 @@ class Notes:
     after: Any = ()  # hooks of the node
     accumulated: Any = ()  # of a leaf: hooks that see its .grad
     metadata: Any = None
-    event: Any = None  # what recording kept of the operation, see journal.py; of a leaf, of its tensor
-    grad: Any = None
     packed: Any = (
         None  # what hooks made of the saved values: letter -> Packed or a list of them, see packing.py
     )
-    freed: Any = None  # the user's instruction that started the backward which freed the saved values
-    freed_when: int = 0  # and its stamp: what is newer was not there yet
-    arriving: Any = ()  # contributions of the walk under way: (weak consumer, which input of it, copy or None)
-    passed: Any = ()  # those of the last one
-
-    @property
-    def recorded(self) -> bool:
-        return self.event is not None
-
-    @property
-    def value(self) -> Any:
-        """The result if it has at most 64 elements (a list for several results)."""
-        return None if self.event is None else self.event.value
-
-    @property
-    def shape(self) -> Any:
-        return None if self.event is None else self.event.shape
-
-    @property
-    def dtype(self) -> Any:
-        return None if self.event is None else self.event.dtype
-
-    @property
-    def device(self) -> Any:
-        return None if self.event is None else self.event.device
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The scopes that were open."""
-        return () if self.event is None else self.event.names  # type: ignore[no-any-return]
-
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        """Of each input (weak reference to the tensor or None for a number, copy of a small value, shape)."""
-        return () if self.event is None else self.event.given()  # type: ignore[no-any-return]
-
-    @property
-    def place(self) -> "places.Place | None":
-        """The user's line that made the node."""
-        return None if self.event is None else self.event.place  # type: ignore[no-any-return]
-
-    @property
-    def received(self) -> list[tuple[Node, int, Any]]:
-        """The contributions that the last backward added up here: (consumer, which input of it, copy or None).
-
-        Consumers are held weakly: a node that held them would close a cycle, and a leaf that is used in every step of
-        a training would keep all their graphs.
-        """
-        return [(n, i, x) for n, i, x in ((ref(), i, x) for ref, i, x in self.passed) if n is not None]
-
-    @property
-    def line(self) -> tuple[str, int, str] | None:
-        """(file name, line number, source text) of the user's line that made the node."""
-        place = self.place
-        return None if place is None else (place.filename, place.line, place.text)
 
 
 def take_notes(n: Node) -> Notes:

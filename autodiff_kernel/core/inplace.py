@@ -95,7 +95,7 @@ def in_place(function: Callable[..., Any], row: Op | None = None, alike: bool = 
                 node = view_node(self.family.base.node, self) if noted else self.node
                 old = wrap(raw if isinstance(raw, generic) or not reads_input else raw.copy(), node)
                 if modes.watch[0] is not None:
-                    old.fact = modes.watchers["fact_of"](self)
+                    old.record = modes.watchers["record_of"](self)
         if not alike:
             check_overlap(self)
         for x in (*args, *kwargs.values()) if kwargs else args:

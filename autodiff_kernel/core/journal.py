@@ -5,22 +5,26 @@ tensor it concerns, and the newest few thousand stand in `LOG` in order of time.
 inputs, so the history of a value can be followed where no graph was recorded.  It keeps values of at most 64
 elements, never a large array, and never a tensor.
 
-Operations run thousands of times a second, so an event is a tuple, and the user's line a pair of code object and
-instruction (see places.py).
+Operations run thousands of times a second, so what is noted at once is a Record, a plain list of what cannot be found
+out later; the Event is made of it when somebody asks, once, and stands in the record from then on.
 """
 
 import sys
-import weakref
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
 from . import modes, places, scopes
 from .device import CPU, device_of
-from .graph import PASSED, Node, Notes, new, small
+from .graph import SMALL, small
+from .modes import departed
+from .scopes import opened
 from .sharing import View
 from .tensor import Parameter, Tensor
+from .trail import newest_walk
 
 ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
 DEEPEST = 50  # an event knows so many generations before it: a loop's history must not grow for ever
@@ -40,7 +44,8 @@ class Event(NamedTuple):
     instruction.  inputs: the events of the inputs, and what was no tensor as it is.  result: weak reference to the
     tensor (a tuple of them for several).  value, shape, dtype, device: of the result; value is None for more than 64
     elements.  off: where gradients were switched off (True if not known), None where they were on.  depth: how many
-    generations the inputs reach back.  names: the open scopes.  tracked: did the result require grad?
+    generations the inputs reach back.  names: the open scopes.  tracked: did the result require grad?  kept: what the
+    record kept of the value; copies of an event have it in common.
     """
 
     kind: str
@@ -57,6 +62,7 @@ class Event(NamedTuple):
     depth: int = 0
     names: tuple[str, ...] = ()
     tracked: bool = False
+    kept: Any = None
 
     @property
     def place(self) -> "places.Place | None":
@@ -80,111 +86,229 @@ class Event(NamedTuple):
         return None if self.result is None or self.result.__class__ is tuple else self.result()
 
 
-LOG: deque[Event] = deque(maxlen=4096)
-log = LOG.append
+# ------------------------------------------------------------------------------------------ records
+Record = list[Any]
+# What stands where in a record: the user's code object and instruction come first, as in the pairs of places.py.
+# `values` of at most 64 elements are bytes where they are arrays on the CPU; freed: the walk that freed the node.
+(
+    CODE,
+    AT,
+    EVENT,
+    KIND,
+    OP,
+    P,
+    INPUTS,
+    RESULT,
+    VALUE,
+    SHAPE,
+    DTYPE,
+    DEVICE,
+    OFF,
+    DEPTH,
+    NAMES,
+    TRACKED,
+    FREED,
+) = range(17)
+
+
+class Plain:
+    """A list among the inputs of a record, where it would look like a record."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def event_of(r: Record) -> Event:
+    """The event that a record tells of; always the same one."""
+    event: Event | None = r[EVENT]
+    if event is None:
+        value = r[VALUE]
+        if value.__class__ is bytes:
+            value = np.frombuffer(value, r[DTYPE]).reshape(r[SHAPE]).copy()
+        inputs = [
+            event_of(x) if x.__class__ is list else x.value if x.__class__ is Plain else x for x in r[INPUTS]
+        ]
+        spot = None if r[CODE] is None else (r[CODE], r[AT])
+        event = r[EVENT] = make(
+            Event, (r[KIND], r[OP], r[P], spot, tuple(inputs), r[RESULT], value, *r[SHAPE:FREED], r[VALUE])
+        )
+    return event
+
+
+class Log:
+    """The newest few thousand events in order of time.  Records become events when they are read."""
+
+    def __init__(self, most: int) -> None:
+        self.records: deque[Record] = deque(maxlen=most)
+        self._read: list[Event] = []
+        self._ends: tuple[Any, Any, int] = (
+            None,
+            None,
+            0,
+        )  # of what was read: first and last record, how many
+        self._positions: dict[int, int] | None = None
+
+    def events(self) -> list[Event]:
+        """All of them, oldest first.  (The list is made once for all questions between two events: leave it as it is.)"""
+        records = self.records
+        ends = (records[0], records[-1], len(records)) if records else (None, None, 0)
+        if ends[0] is not self._ends[0] or ends[1] is not self._ends[1] or ends[2] != self._ends[2]:
+            self._read = [event_of(r) for r in list(records)]
+            self._ends, self._positions = ends, None
+        return self._read
+
+    def position(self, event: Any) -> int:
+        """Where an event stands; -1 if it has dropped out."""
+        events = self.events()
+        if self._positions is None:
+            self._positions = {id(e): i for i, e in enumerate(events)}
+        return self._positions.get(id(event), -1)
+
+    def clear(self) -> None:
+        self.records.clear()
+        self.events()
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events())
+
+    def __reversed__(self) -> Iterator[Event]:
+        return reversed(self.events())
+
+    def __getitem__(self, i: int) -> Event:
+        return event_of(self.records[-1]) if i == -1 else self.events()[i]
+
+
+LOG = Log(4096)
+RECORDS = LOG.records
+log = RECORDS.append
+
+
+def meet(t: Tensor) -> Record:
+    """The record of a tensor that is older than the recording."""
+    r = t.record = _record("met", "", t, (), None)
+    return r
+
+
+def record_of(t: Tensor) -> Record:
+    """What last happened to the tensor."""
+    try:
+        return t.record  # type: ignore[no-any-return]
+    except AttributeError:
+        return meet(t)
+
+
+def cut(r: Record) -> Record:
+    """A copy without the inputs."""
+    r = r.copy()
+    r[EVENT], r[INPUTS], r[DEPTH] = None, (), 0
+    return r
+
+
+def with_value(r: Record, raw: Any) -> Record:
+    """A copy with another value: it was changed through another name, or by NumPy."""
+    r = r.copy()
+    r[EVENT], r[VALUE] = None, raw
+    return r
+
+
+def keep(raw: Any) -> Any:
+    """What a record keeps of a value."""
+    if raw.__class__ is ndarray:
+        return raw.tobytes() if raw.size <= SMALL else None
+    return small(raw)
 
 
 def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") -> None:
     """Recording is on, and `op` has just given `out` (a Tensor, or a tuple of them) for `xs`."""
     frame: Any = frame_of(2)  # the caller is ours
-    while MINE in frame.f_globals and frame.f_back is not None:
-        frame = frame.f_back
-    spot = frame.f_code, frame.f_lasti
-    inputs, depth = [], 0
+    code = frame.f_code
+    if code is not mine[0]:
+        frame = user_frame(frame)
+        code = frame.f_code
+    inputs = []
+    depth = 0
     for x in xs:
         kind = x.__class__
         if kind is Tensor or kind is Parameter or isinstance(x, Tensor):
             try:
-                e = x.fact
+                r = x.record
             except AttributeError:
-                e = met(x)
-            if e.depth >= depth:
-                if e.depth >= DEEPEST:
-                    e = e._replace(inputs=(), depth=0)
-                depth = e.depth + 1
-            known, raw = e.value, x.raw
-            if known is not None and raw.__class__ is ndarray and x is not out:
-                if known.tobytes() != raw.tobytes():  # changed through another name, or by NumPy
-                    e = e._replace(value=raw.copy())
-            inputs.append(e)
+                r = meet(x)
+            if r[13] >= depth:
+                if r[13] >= DEEPEST:
+                    r = cut(r)
+                depth = r[13] + 1
+            if r[8] is not None:
+                raw = x.raw
+                if raw.__class__ is ndarray and x is not out and r[8].__class__ is bytes:
+                    known = raw.tobytes()
+                    if known != r[8]:
+                        r = with_value(r, known)
             n = x.node
             if n is not None and n.op is None:  # a leaf: pictures show the value with which it was used last
-                if n.notes is None:
-                    n.notes = new(Notes)
-                n.notes.event = e
+                n.spot = r
+            inputs.append(r)
         elif kind is ndarray:
             inputs.append(small(x))
+        elif kind is list:
+            inputs.append(Plain(x))
         else:
             inputs.append(x)
     off = None
-    if modes.departed[0] and not modes.is_grad_enabled():
+    if departed[0] and not modes.is_grad_enabled():
         off = modes.switched_off_at() or True
-    names = scopes.scopes() if scopes.opened[0] else ()
     if out.__class__ is tuple:
-        _several(op, p, spot, tuple(inputs), out, off, depth, names)
+        _several(op, p, code, frame.f_lasti, inputs, out, off, depth)
         return
     raw = out.raw
     kind = raw.__class__
+    device = CPU
     if kind is ndarray:
-        value, device = raw.copy() if raw.size <= 64 else None, CPU
+        value = raw.tobytes() if raw.size <= 64 else None
     elif kind is float32 or kind is float64:
-        value, device = raw, CPU
+        value = raw
     else:
         value, device = small(raw), device_of(raw)
-    result = weakref.ref(out)
-    event = make(
-        Event,
-        (
-            happened,
-            op,
-            p,
-            spot,
-            tuple(inputs),
-            result,
-            value,
-            raw.shape,
-            raw.dtype,
-            device,
-            off,
-            depth,
-            names,
-            (n := out.node) is not None,
-        ),
-    )
-    out.fact = event
-    log(event)
+    n = out.node
+    r = out.record = [code, frame.f_lasti, None, happened, op, p, inputs, ref(out), value, raw.shape, raw.dtype, device,
+                      off, depth, scopes.scopes() if opened[0] else (), n is not None, None]  # fmt: skip
+    log(r)
     if n is not None and n.op is not None:
-        n.spot = spot
-        if n.notes is None:
-            n.notes = new(Notes)
-        n.notes.event = event
+        n.spot = r
 
 
-def _several(op: Any, p: Any, spot: Any, inputs: Any, outs: Any, off: Any, depth: int, names: Any) -> None:
-    """The same for an operation with several results: one event of its node, and one of each result."""
-    event = Event(
-        "operation", op, p, spot, inputs, tuple([weakref.ref(t) for t in outs]), [small(t.raw) for t in outs],
-        [t.raw.shape for t in outs], outs[0].raw.dtype if outs else None, device_of(outs[0].raw) if outs else CPU,
-        off, depth, names,
-    )  # fmt: skip
-    log(event)
-    whole: Node | None = None
+mine: list[Any] = [None]  # the code object of the user's that ran last: most often it still does
+
+
+def user_frame(frame: Any) -> Any:
+    """The innermost frame outside of this package, from one on."""
+    while MINE in frame.f_globals and frame.f_back is not None:
+        frame = frame.f_back
+    mine[0] = frame.f_code
+    return frame
+
+
+def _several(op: Any, p: Any, code: Any, at: int, inputs: Any, outs: Any, off: Any, depth: int) -> None:
+    """The same for an operation with several results: one record of its node, and one of each result."""
+    names = scopes.scopes()
+    whole = [code, at, None, "operation", op, p, inputs, tuple([ref(t) for t in outs]), [small(t.raw) for t in outs],
+             [t.raw.shape for t in outs], outs[0].raw.dtype if outs else None,
+             device_of(outs[0].raw) if outs else CPU, off, depth, names, False, None]  # fmt: skip
+    log(whole)
     for t in outs:
-        t.fact = event._replace(
-            result=weakref.ref(t), value=small(t.raw), shape=t.raw.shape, dtype=t.raw.dtype,
-            tracked=t.node is not None,
-        )  # fmt: skip
+        r = t.record = whole.copy()
+        r[RESULT], r[VALUE], r[SHAPE], r[DTYPE] = ref(t), keep(t.raw), t.raw.shape, t.raw.dtype
         n = t.node
+        r[TRACKED] = n is not None
         if n is not None and n.op is not None:
-            n.spot = spot
-            n.notes = take = new(Notes)
-            take.event = t.fact
-            whole = n.left if n.op.picks else None
-    if whole is not None:
-        whole.spot = spot
-        if whole.notes is None:
-            whole.notes = new(Notes)
-        whole.notes.event = event
+            n.spot = r
+            if n.op.picks and n.left is not None:
+                n.left.spot = whole
 
 
 def line() -> Any:
@@ -224,32 +348,21 @@ def watched_here(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation"
         marked(op, p, xs, out)
 
 
+def keeps() -> bool:
+    """Does this thread record?  (Where all do, nobody asks further.)"""
+    return modes.watch[0] is operated or modes.keeps()
+
+
 # ------------------------------------------------------------------------------------------ all that is no operation
-def met(t: Tensor) -> Event:
-    """The event of a tensor that is older than the recording."""
-    event: Event = _event("met", "", t, (), None)
-    t.fact = event
-    return event
-
-
-def fact_of(t: Tensor) -> Event:
-    """What last happened to the tensor."""
-    try:
-        return t.fact  # type: ignore[no-any-return]
-    except AttributeError:
-        return met(t)
-
-
 def note(
     kind: str, word: str, t: Tensor, inputs: tuple[Any, ...] = (), p: Any = None, *, on: bool = True
 ) -> None:
-    """Note that something happened to t (`on`: as the newest fact about it)."""
-    if not modes.keeps():
-        return
-    event = _event(kind, word, t, tuple([shallow(e) for e in inputs]), places.here(), p)
-    log(event)
-    if on:
-        t.fact = event
+    """Note that something happened to t (`on`: as the newest fact about it); inputs: records."""
+    if keeps():
+        r = _record(kind, word, t, tuple([shallow(x) for x in inputs]), places.here(), p)
+        log(r)
+        if on:
+            t.record = r
 
 
 def created(word: str, t: Tensor, data: Any = None) -> None:
@@ -257,17 +370,16 @@ def created(word: str, t: Tensor, data: Any = None) -> None:
 
     p is "numpy" where the data came from there, and the number where that was a float.
     """
-    if not modes.keeps():
+    if not keeps():
         return
     first = data[0] if data.__class__ is list and data else data
     source: Any = "numpy" if isinstance(first, (ndarray, generic)) else None
     if first.__class__ is float:
         source = first
-    inputs = tuple([shallow(fact_of(x)) for x in _tensors_in(data)])
+    inputs = tuple([shallow(record_of(x)) for x in _tensors_in(data)])
     spot = places.beyond("copy") if word == "deepcopy" else places.here()
-    event = _event("made", word, t, inputs, spot, source)
-    log(event)
-    t.fact = event
+    r = t.record = _record("made", word, t, inputs, spot, source)
+    log(r)
 
 
 def _tensors_in(data: Any, most: int = 64) -> list[Tensor]:
@@ -285,13 +397,13 @@ def _tensors_in(data: Any, most: int = 64) -> list[Tensor]:
 
 def left(word: str, t: Tensor, out: "Tensor | None" = None) -> None:
     """Values of t leave the graph: as Python numbers, as a NumPy array, or as a tensor without history."""
-    if not modes.keeps():
+    if not keeps():
         return
-    before = shallow(fact_of(t))
-    event = _event("left", word, t if out is None else out, (before,), places.here(), weakref.ref(t))
-    log(event)
+    before = shallow(record_of(t))
+    r = _record("left", word, t if out is None else out, (before,), places.here(), ref(t))
+    log(r)
     if out is not None:
-        out.fact = event
+        out.record = r
 
 
 class Start(NamedTuple):
@@ -303,124 +415,133 @@ class Start(NamedTuple):
 
 def started(word: str, roots: Any, create_graph: bool, only: Any = None) -> None:
     """A backward (or autograd.grad) starts at the roots; `only` are the tensors whose gradients are asked for."""
-    if modes.keeps() and roots and all(isinstance(t, Tensor) for t in roots):
+    if keeps() and roots and all(isinstance(t, Tensor) for t in roots):
         if only is not None:
             asked = only if only.__class__ in (list, tuple) else [only]
-            only = tuple([weakref.ref(t) for t in asked if isinstance(t, Tensor)])
-        facts = tuple([fact_of(t) for t in roots])
-        note("backward", word, roots[0], facts, Start(bool(create_graph), only), on=False)
+            only = tuple([ref(t) for t in asked if isinstance(t, Tensor)])
+        known = tuple([record_of(t) for t in roots])
+        note("backward", word, roots[0], known, Start(bool(create_graph), only), on=False)
 
 
-def shallow(e: Any) -> Any:
-    """An input's event; one that reaches back far, without its own inputs."""
-    return e._replace(inputs=(), depth=0) if e.__class__ is Event and e.depth >= DEEPEST else e
+def shallow(r: Any) -> Any:
+    """An input's record; one that reaches back far, without its own inputs."""
+    return cut(r) if r.__class__ is list and r[DEPTH] >= DEEPEST else r
 
 
-def _event(kind: str, word: str, t: Tensor, inputs: Any, spot: Any, p: Any = None) -> Event:
+def _record(kind: str, word: str, t: Tensor, inputs: Any, spot: Any, p: Any = None) -> Record:
     raw = t.raw
-    depth = 1 + max((e.depth for e in inputs if e.__class__ is Event), default=-1)
+    depth = 0
+    for r in inputs:
+        if r.__class__ is list and r[DEPTH] >= depth:
+            depth = r[DEPTH] + 1
     off = None
-    if modes.departed[0] and not modes.is_grad_enabled():
+    if departed[0] and not modes.is_grad_enabled():
         off = modes.switched_off_at() or True
-    return Event(
-        kind,
-        word,
-        p,
-        spot,
-        inputs,
-        weakref.ref(t),
-        small(raw),
-        raw.shape,
-        raw.dtype,
-        device_of(raw),
-        off,
-        depth,
-        (),
-        bool(p) if kind == "asked" else t.node is not None,
-    )
+    code, at = spot or (None, None)
+    return [code, at, None, kind, word, p, inputs, ref(t), keep(raw), raw.shape, raw.dtype,
+            CPU if raw.__class__ is ndarray else device_of(raw), off, depth, (),
+            bool(p) if kind == "asked" else t.node is not None, None]  # fmt: skip
 
 
 def wrote(t: Tensor) -> None:
     """t's memory is about to change in place.  (Who changes it adds the operation with `rewritten` or `assigned`.)"""
-    if modes.keeps():
-        before = shallow(fact_of(t))
-        event = _event("write", "", t, (before,), places.here())._replace(value=None)
-        log(event)
-        t.fact = event
+    if keeps():
+        before = shallow(record_of(t))
+        r = t.record = _record("write", "", t, (before,), places.here())
+        r[VALUE] = None
+        log(r)
 
 
 def rewritten(t: Tensor, result: Tensor) -> None:
     """t has taken the value of `result` in place: what is known of that holds for t."""
     try:
-        e = result.fact
+        made = result.record
     except AttributeError:
         return
-    known = getattr(t, "fact", None)
-    event = e._replace(kind="write", result=weakref.ref(t), value=small(t.raw), tracked=t.node is not None)
-    t.fact = event
+    known = getattr(t, "record", None)
+    r = t.record = made.copy()
+    r[EVENT], r[KIND], r[RESULT], r[VALUE], r[TRACKED] = (
+        None, "write", ref(t), keep(t.raw), t.node is not None,
+    )  # fmt: skip
+    r[SHAPE], r[DTYPE] = t.raw.shape, t.raw.dtype
     n = t.node
-    if n is not None and n.op is not None and n.notes is not None and n.notes.event is e:
-        n.notes.event = event
-    take_back(known, e)
-    log(event)
+    if n is not None and n.op is not None and getattr(n, "spot", None) is made:
+        n.spot = r
+    take_back(known, made)
+    log(r)
     family = t.family
     if family.__class__ is View:
-        part_written(family.base, event)
+        part_written(family.base, r)
 
 
-def part_written(base: Tensor, event: Event) -> None:
+def part_written(base: Tensor, r: Record) -> None:
     """A view of the base was changed in place: that is the newest fact about the base too (the log has it already)."""
-    known = _event("write", event.name, base, (shallow(fact_of(base)), shallow(event)), event.spot)
-    base.fact = known
+    name = r[OP] if isinstance(r[OP], str) else r[OP].name
+    known = _record("write", name, base, (shallow(record_of(base)), shallow(r)), (r[CODE], r[AT]))
+    base.record = known
     settle(base, known)
 
 
-def settle(t: Tensor, event: Event) -> None:
-    """t's node came of what the event tells."""
+def settle(t: Tensor, r: Record) -> None:
+    """t's node came of what the record tells."""
     n = t.node
-    if n is not None and n.op is not None:
-        n.spot = event.spot
-        if n.notes is None:
-            n.notes = new(Notes)
-        if n.notes.event is None:
-            n.notes.event = event
+    if n is not None and n.op is not None and getattr(n, "spot", None).__class__ is not list:
+        n.spot = r
 
 
 def assigned(t: Tensor, index: Any, value: Any, word: str = "setitem") -> None:
     """`t[index] = value` has been carried out, or a write of which only `word` is known."""
-    if not modes.keeps():
+    if not keeps():
         return
-    before = fact_of(t)
-    if word != "setitem" and before.op != "":
+    before = record_of(t)
+    if word != "setitem" and before[OP] != "":
         return  # it is known already
-    spot = places.here()
-    while LOG and LOG[-1].spot == spot and LOG[-1].op != word:  # its steps
-        LOG.pop()
-    if before.kind == "write" and before.op == "":
-        before = before.inputs[0]
-    given = shallow(fact_of(value)) if isinstance(value, Tensor) else value
+    spot = code, at = places.here() or (None, None)
+    while (
+        RECORDS and RECORDS[-1][AT] == at and RECORDS[-1][CODE] == code and RECORDS[-1][OP] != word
+    ):  # its steps
+        RECORDS.pop()
+    if before[KIND] == "write" and before[OP] == "":
+        before = before[INPUTS][0]
+    given = (
+        shallow(record_of(value)) if isinstance(value, Tensor)
+        else Plain(value) if value.__class__ is list else value
+    )  # fmt: skip
     index = index if index.__class__ is tuple else (index,)
     plain = all(i is None or i is Ellipsis or i.__class__ in (int, slice) for i in index)
-    event = _event("write", word, t, (shallow(before), given), spot, index if plain else None)
-    log(event)
-    t.fact = event
-    settle(t, event)
+    r = t.record = _record("write", word, t, (shallow(before), given), spot, index if plain else None)
+    log(r)
+    settle(t, r)
     if t.family.__class__ is View:
-        part_written(t.family.base, event)
+        part_written(t.family.base, r)
 
 
-def take_back(*events: Any) -> None:
+def take_back(*records: Any) -> None:
     """Take these out of the log if they are the newest: something that says the same, and more, comes instead."""
-    while LOG and any(LOG[-1] is e for e in events):
-        LOG.pop()
+    while RECORDS and any(RECORDS[-1] is r for r in records):
+        RECORDS.pop()
 
 
-def graded(t: Tensor) -> None:
-    """t's `.grad` has received a sum: the gradient knows whose it is, and (p) of which walk."""
-    g = t._grad_or_none()
-    if g is not None and modes.keeps():
-        walk = PASSED[-1].walk if PASSED else 0
-        g.fact = _event("made", "grad", g, (shallow(fact_of(t)),), places.here(), walk)
+def deposited(leaves: list[tuple[Tensor, bool]]) -> None:
+    """The leaves have received sums in their `.grad` (True: they had one before).
+
+    The gradient knows whose it is, and (p) of which walk.
+    """
+    if not keeps():
+        return
+    code, at = places.here() or (None, None)
+    walk = newest_walk()
+    for t, again in leaves:
+        known = record_of(t)
+        log([code, at, None, "gradient", "grad", again, (), ref(t), known[VALUE], known[SHAPE], known[DTYPE],
+             known[DEVICE], None, 0, (), True, None])  # fmt: skip
+        g = t._grad
+        if g is not None:
+            raw = g.raw
+            if known[DEPTH] >= DEEPEST:
+                known = cut(known)
+            g.record = [code, at, None, "made", "grad", walk, (known,), ref(g), keep(raw), raw.shape, raw.dtype,
+                        known[DEVICE], None, known[DEPTH] + 1, (), g.node is not None, None]  # fmt: skip
 
 
 # What is imported earlier (tensors, their creation, in-place forms) reaches these through modes.
@@ -435,7 +556,8 @@ modes.watchers.update(
     started=started,
     rewritten=rewritten,
     assigned=assigned,
-    graded=graded,
-    fact_of=fact_of,
+    deposited=deposited,
+    event_of=event_of,
+    record_of=record_of,
     left=left,
 )

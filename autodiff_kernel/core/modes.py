@@ -22,6 +22,7 @@ _GENERATOR = 0x20  # the mark of a generator function's code, see inspect.CO_GEN
 departed = [False]  # has any thread another grad mode than "on", or hooks on saved values?
 watch: list[Any] = [None]  # what operations are shown to, see journal.py: `watch[0](op, p, inputs, result)`
 special = [False]  # either of the two
+recorded = [False]  # has any thread recorded yet?
 saving = [False]  # has any thread hooks on saved values?
 inferring = [False]  # is any thread in inference mode?
 beneath: list[Any] = [None]  # what `watch` is apart from inference mode, which marks results by watching them
@@ -68,6 +69,7 @@ def _set_flags(choices: int = 0) -> None:
     with _lock:
         _choices += choices
         departed[0] = not not _off or not not _saving
+        recorded[0] = recorded[0] or _keep_everywhere or not not _choices
         if _choices:
             watch[0] = watchers["asking"]
         elif _keep_everywhere:

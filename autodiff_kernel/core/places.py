@@ -97,5 +97,5 @@ def claim() -> None:
 
 
 def place_of(spot: Any) -> "Place | None":
-    """What `here()` gave, as a Place."""
-    return None if spot is None else Place(*spot)
+    """What `here()` gave, or a record of journal.py, as a Place."""
+    return None if spot is None or spot[0] is None else Place(spot[0], spot[1])

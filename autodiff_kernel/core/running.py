@@ -23,22 +23,28 @@ entered = [False]  # has any walk called a function of the user's yet?
 class Task:
     """One walk.  number: no two have the same.  route: where it goes, see routes.py; None: to everything it reaches.
 
-    depth: how many walks are under way, each called by a function that the one before called.  stop: what these walks
-    share: None, or the exception that ends them all.
+    trail: what is noted of it while recording is on, see trail.py.  depth: how many walks are under way, each called by
+    a function that the one before called.  stop: what these walks share: None, or the exception that ends them all.
     """
 
     depth: int
     stop: list[BaseException | None]
     __slots__ = (
-        *("number", "roots", "route", "create_graph", "record", "depth", "stop"),
+        *("number", "roots", "route", "create_graph", "record", "depth", "stop", "trail"),
         *("_outer", "_grad", "_entered", "_reached"),
     )
 
     def __init__(
-        self, roots: list[tuple[Node, Any]], route: Any, create_graph: bool, record: bool | None = None
+        self,
+        roots: list[tuple[Node, Any]],
+        route: Any,
+        create_graph: bool,
+        record: bool | None = None,
+        trail: Any = None,
     ) -> None:
         self.number, self.roots, self.route, self.create_graph = tick(), roots, route, create_graph
         self.record = create_graph if record is None else record
+        self.trail = trail
         self._entered = False
         self._reached: set[Node] | None = None
 

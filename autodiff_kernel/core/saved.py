@@ -7,6 +7,7 @@ import numpy as np
 from . import errors, places
 from .exchange import follow, written_since
 from .graph import Node, new, tick
+from .trail import freed_at
 
 
 def check_writes(n: Node) -> None:
@@ -49,8 +50,8 @@ def overwritten(
     kind = f"[{type_name(value)} {list(np.shape(value))}]"
     output = output and f", which is {output},"
     lines: list[tuple[str, Any]] = []
-    if n is not None and n.notes is not None and n.notes.place is not None:
-        lines.append((f"saved by {saver} in", n.notes.place))
+    if n is not None and n.place is not None:
+        lines.append((f"saved by {saver} in", n.place))
     place = places.place_of(version[2])
     lines.append(("changed in", place))
     writer = place.text if place is not None else ""
@@ -87,7 +88,7 @@ def spent_rule(g: Any, n: Any, i: int = 0) -> Any:
         "compute the result anew before the second backward, or call the first one with retain_graph=True.",
         (
             ("saved in", n.place),
-            ("freed by the backward of", None if n.notes is None else places.place_of(n.notes.freed)),
+            ("freed by the backward of", freed_at(n)),
         ),
         node=n,
         topic="freed graph",

@@ -73,7 +73,7 @@ class Tensor:
     tensor([2., 4.])
     """
 
-    __slots__ = ("raw", "node", "version", "family", "_grad", "fact", "__weakref__", "__dict__")
+    __slots__ = ("raw", "node", "version", "family", "_grad", "record", "__weakref__", "__dict__")
     is_dual = False  # True of the wrappers: dual numbers and batched tensors
     __array_priority__ = 1000  # numpy operators leave the work to ours
     __hash__ = object.__hash__
@@ -83,7 +83,7 @@ class Tensor:
     version: Any  # see sharing.py
     family: Any
     _grad: Any
-    fact: Any  # what last happened to it, if recording is on: see journal.py
+    record: Any  # what last happened to it, if recording is on: see journal.py
 
     if TYPE_CHECKING:  # what api.py attaches from the table, and hooks.py
         retains_grad: bool
@@ -234,7 +234,7 @@ class Tensor:
             return self
         if modes.watch[0] is not None:
             modes.watchers["note"](
-                "asked", "requires_grad", self, (modes.watchers["fact_of"](self),), requires_grad
+                "asked", "requires_grad", self, (modes.watchers["record_of"](self),), requires_grad
             )
         if not requires_grad:
             if self.node is not None and self.node.op is not None:
@@ -265,6 +265,11 @@ class Tensor:
         if self._grad_or_none() is None:
             self._grad = None
         return self
+
+    @property
+    def fact(self) -> Any:
+        """The event that tells what last happened to it (AttributeError where nothing was recorded)."""
+        return modes.watchers["event_of"](self.record)
 
     @property
     def is_leaf(self) -> bool:
@@ -339,7 +344,7 @@ class Tensor:
                 phrase = "assigned grad has data located on a different device"
                 raise errors.other_grad(RuntimeError, phrase, f"g.to('{self.device}')")
         if modes.watch[0] is not None and (g is not None or self._grad_or_none() is not None):
-            given = () if g is None else (modes.watchers["fact_of"](g),)
+            given = () if g is None else (modes.watchers["record_of"](g),)
             modes.watchers["note"]("cleared", "grad", self, given, on=False)
         self._grad = g
 
@@ -377,7 +382,7 @@ class Tensor:
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients."
             )
-        before = modes.watchers["fact_of"](self) if modes.watch[0] is not None else None
+        before = modes.watchers["record_of"](self) if modes.watch[0] is not None else None
         self.node = None
         if before is not None:
             modes.watchers["note"]("left", "detach_", self, (before,))
@@ -407,7 +412,7 @@ class Tensor:
         if self.version is INFERENCE or other.version is INFERENCE:
             self.version = INFERENCE if other.version is INFERENCE else None
         if modes.watch[0] is not None:
-            facts = [modes.watchers["fact_of"](t) for t in (self, other)]
+            facts = [modes.watchers["record_of"](t) for t in (self, other)]
             modes.watchers["note"]("write", "data", self, tuple(facts))
 
     # ---- out of the tensor

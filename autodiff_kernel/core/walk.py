@@ -1,19 +1,19 @@
 """The walk: cotangents go from the roots back to the leaves, newest node first."""
 
-import weakref
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
-from . import anomaly, hooks, places
-from .accumulate import record_gradient
-from .graph import PASSED, Node, Passed, edges_of, float32, float64, ndarray, new, small, tick, written
+from . import anomaly, hooks
+from .graph import Node, edges_of, float32, float64, ndarray, new, written
+from .modes import recorded
 from .packing import unpacked
 from .routes import Route
 from .running import Task
 from .saved import check_writes, saved_tensors, spent_rule
 from .tensor import Tensor
+from .trail import carry, follows
 
 add = np.add
 
@@ -38,6 +38,7 @@ def walk(
     heap: list[int] = []  # their negated stamps
     nodes, inner = (None, None) if route is None else (route.nodes, route.inner())
     step, hot = contributions, route is None or route.due is None
+    trail = follows(roots, keep) if recorded[0] else None
     if anomaly.on[0]:
         step, hot = anomaly.watched(step), False
     for node, g in roots:
@@ -45,13 +46,14 @@ def walk(
             leaves[node] = _own(g) if node not in leaves else leaves[node] + g
         else:
             _wait(pending, heap, node, g)
+    plain = hot and trail is None
     n = _NOWHERE
     nxt: Node | None = None
     ng: Any = None
     task: Task | None = None  # what functions of the user's may ask: made for the first node that calls one
     try:
         if create_graph:
-            task = Task(roots, route, True, record)
+            task = Task(roots, route, True, record, trail)
             task.enter()
         while True:
             if nxt is None:
@@ -69,7 +71,7 @@ def walk(
             nxt = None
             op = n.op
             inputs = op.direct
-            if inputs and hot and n.notes is None and (inner is None or n not in inner):
+            if inputs and plain and n.notes is None and (inner is None or n not in inner):
                 # The hot path: one, two or three inputs, nothing noted.  (Everything else: `contributions`, below.)
                 if n.seq < written[0] and op.counters:
                     check_writes(n)
@@ -148,11 +150,24 @@ def walk(
                     n.op = op.spent
                     n.a = n.b = n.c = n.y = None
                 continue
+            if trail is not None and inputs and hot and n.notes is None and (inner is None or n not in inner):
+                if n.seq < written[0] and op.counters:
+                    check_writes(n)
+                s = saved_tensors(n) if create_graph else n
+                nxt, ng = carry(n, g, s, trail, nodes, leaves, pending, heap, unbroadcast)
+                if not keep:
+                    spend(n)
+                    trail.freed(n)
+                continue
             if task is None and (
                 n.notes is not None or op.whole is not None or route is not None and route.due
             ):
-                task = Task(roots, route, create_graph, record)
+                task = Task(roots, route, create_graph, record, trail)
+            if trail is not None and g.__class__ is list:
+                trail.arrived(n, g)
             edges, xs, theirs = step(n, g, route, create_graph, task)
+            if trail is not None:
+                trail.gave(n, edges, xs)
             for e, x in zip(edges, xs):
                 if e is None:
                     continue
@@ -172,12 +187,14 @@ def walk(
             if route is None or route.runs is None or n in route.runs:
                 if not keep:
                     spend(n)
+                    if trail is not None:
+                        trail.freed(n)
                 if route is not None and route.due is not None:
                     done, n = n, _NOWHERE  # what goes wrong from here on is none of n's
                     route.arrived(done, leaves, task)
         if route is not None and route.due is not None:
             if task is None:
-                task = Task(roots, route, create_graph, record)
+                task = Task(roots, route, create_graph, record, trail)
             for e in list(leaves):
                 route.complete(e, leaves.pop(e), task)
     except (AttributeError, TypeError) as error:
@@ -260,15 +277,12 @@ def contributions(
     if notes.before:
         task.enter()
         g = hooks.seen_before(notes, g)
+        if task.trail is not None:
+            task.trail.arrived(n, g)
     xs = gradients(n, g, edges, nodes, create_graph, task)
     if notes.after:
         task.enter()
         xs = hooks.seen_after(notes, xs, g)
-    if notes.recorded:
-        notes.grad = small(g)
-    for i, (e, x) in enumerate(zip(edges, xs)):
-        if x is not None and e is not None and e.notes is not None and e.notes.recorded:
-            record_arrival(e, n, i, g, x, task)
     return edges, xs, n.op.whole is not None or bool(notes.after)
 
 
@@ -320,38 +334,16 @@ def gradients(
 
 
 def visit(n: Node, g: Any, task: Task | None) -> Any:
-    """n's cotangent is complete: tensor hooks see it, tensors retain it, pictures note it."""
+    """n's cotangent is complete: tensor hooks see it, tensors retain it."""
     notes = n.notes
     assert notes is not None
     if notes.hooks or notes.retain:
         assert task is not None
         task.enter()
         g = hooks.seen(notes, g)
-    if notes.recorded:
-        record_gradient(notes, g)
+        if task.trail is not None:
+            task.trail.arrived(n, g)
     return g
-
-
-def record_arrival(e: Node, n: Node, i: int, g: Any, x: Any, task: Task) -> None:
-    """Note for pictures and explanations that e got x from input i of n, whose own cotangent is g."""
-    notes, mine, copy = e.notes, n.notes, small(x)
-    assert notes is not None
-    if not notes.arriving:
-        notes.arriving = []
-    notes.arriving.append((weakref.ref(n), i, copy))
-    if mine is not None and mine.event is not None:
-        zeros = all_zero(g), all_zero(x)
-        PASSED.append(Passed(task.number, mine.event, mine.grad, i, copy, notes.event, zeros))
-
-
-def all_zero(x: Any) -> bool:
-    """Is a cotangent zero everywhere?  (Most have something at their start, and are not looked at further.)"""
-    if x.__class__ is list:
-        return all(part is None or all_zero(part) for part in x)
-    x = getattr(x, "raw", x)
-    if x.__class__ is ndarray:
-        return x.dtype.kind in "fc" and not x.flat[:8].any() and not x.any()
-    return isinstance(x, np.generic) and not x
 
 
 def spend(n: Node) -> None:
@@ -361,8 +353,6 @@ def spend(n: Node) -> None:
     n.a = n.b = n.c = n.y = n.x = None
     if n.notes is not None:
         n.notes.packed = None
-        if n.notes.recorded and n.notes.freed is None:
-            n.notes.freed, n.notes.freed_when = places.here(), tick()
     if op.whole is not None and n.p is not None:
         n.p._free_saved()
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from autodiff_kernel.core import trail
+from autodiff_kernel.core.facts import event_at
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.places import Place, place_of
@@ -25,7 +27,7 @@ def is_spent(n: Node) -> bool:
 
 def freed_at(n: Node) -> Place | None:
     """The line of the backward that freed what a node had saved."""
-    return place_of(n.notes.freed) if n.notes is not None else None
+    return trail.freed_at(n)
 
 
 class Border(NamedTuple):
@@ -42,7 +44,7 @@ class Border(NamedTuple):
 
 def walked(n: Node) -> bool:
     """Has a backward come through here and freed what there was?"""
-    return is_spent(n) or n.notes is not None and n.notes.freed is not None
+    return is_spent(n) or trail.freed_by(n) is not None
 
 
 def newest_spent(root: Node) -> Node | None:
@@ -61,7 +63,8 @@ def border(root: Node, spent: Node) -> Border:
 
 
 def freed_when(n: Node) -> int:
-    return 0 if n.notes is None else n.notes.freed_when
+    walk = trail.freed_by(n)
+    return 0 if walk is None else walk.number
 
 
 def _chain(root: Node, to: Node) -> list[Node]:
@@ -237,7 +240,7 @@ class Overwritten(NamedTuple):
     @property
     def event(self) -> Event | None:
         """The event of the saved value, where it is an input or the output that is known."""
-        e = None if self.node.notes is None else self.node.notes.event
+        e = event_at(self.node)
         if e is None or self.letter == "y":
             return e
         i = self.number if self.letter == "x" else "abc".find(self.letter)

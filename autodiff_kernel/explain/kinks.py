@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kernel.core.graph import Passed
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.core.trail import Passed
 
 from .answer import LESSONS, Answer, lines
 from .history import fact

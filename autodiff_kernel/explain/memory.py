@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_kernel.core import journal
-from autodiff_kernel.core.graph import PASSED, Node
+from autodiff_kernel.core.facts import event_at
+from autodiff_kernel.core.graph import Node
 from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.storage import is_array, root_of
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.core.trail import told
 
 from . import rewrite
 from .answer import LESSONS, Answer, lines
@@ -70,10 +72,11 @@ def kept_by(roots: list[Node], seen_buffers: set[int] | None = None) -> Kept:
         if n.op is None:
             continue
         kept.nodes += 1
-        spot = getattr(n, "spot", None)
+        spot = n.line
         kept.lines[spot] += 1
-        if n.notes is not None and n.notes.event is not None:
-            kept.events.add(id(n.notes.event))
+        event = event_at(n)
+        if event is not None:
+            kept.events.add(id(event))
         for array in _arrays(n):
             base = root_of(array)
             if id(base) not in counted:
@@ -107,7 +110,7 @@ def growing(x: Any, names: Names) -> Iterator[Answer]:
 
 def _grown(x: Tensor, root: Node, names: Names) -> Iterator[Answer]:
     kept = kept_by([root])
-    spot = getattr(root, "spot", None)
+    spot = root.line
     rounds = _rounds(root, spot)
     if spot is None or rounds < 2 or _was_started_from(root):
         return
@@ -132,7 +135,7 @@ def _rounds(root: Node, spot: Any) -> int:
     (One call may make many nodes, as of autograd.grad with create_graph: they count as one.)
     """
     order = sorted((n for n in nodes(root, MOST) if n.op is not None), key=lambda n: n.seq)
-    spots = [getattr(n, "spot", None) for n in order]
+    spots = [n.line for n in order]
     return sum(1 for a, b in zip([None, *spots], spots) if b == spot != a)
 
 
@@ -141,13 +144,13 @@ _DONE = ", although backward has been through them already"
 
 def _walked_without(root: Node, kept: Kept) -> bool:
     """Did a backward go through a part of the graph without root, so that the part is done with?"""
-    mine = None if root.notes is None else root.notes.event
-    walks = {s.walk for s in list(PASSED) if id(s.event) in kept.events}
-    return bool(walks - {s.walk for s in list(PASSED) if s.event is mine})
+    mine = event_at(root)
+    walks = {s.walk for s in told().passed if id(s.event) in kept.events}
+    return bool(walks - {s.walk for s in told().passed if s.event is mine})
 
 
 def _was_started_from(root: Node) -> bool:
-    e = root.notes.event if root.notes is not None else None
+    e = event_at(root)
     return any(b.kind == "backward" and any(e is r for r in b.inputs) for b in list(journal.LOG))
 
 
@@ -195,7 +198,7 @@ def _collected(sequence: Any, names: Names) -> Iterator[Answer]:
         return
     kept = kept_by([t.node for t in held if t.node is not None])
     title = next((k for k, v in (names or {}).items() if v is sequence), "the list")
-    last, done = fact(held[-1]), any(s.event is fact(t) for t in held for s in list(PASSED))
+    last, done = fact(held[-1]), any(s.event is fact(t) for t in held for s in told().passed)
     yield Answer(
         "graphs in a list",
         f"{title} holds {len(held)} results with their graphs{_DONE if done else ''}: {_size_of(kept)}, growing with every "

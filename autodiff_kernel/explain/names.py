@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from autodiff_kernel.core.facts import event_at
 from autodiff_kernel.core.graph import Node
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.places import Place
@@ -175,7 +176,8 @@ def called_node(n: Node, names: Names) -> str:
         t = n.leaf()
         if t is not None:
             return called(t, names)
-    return "" if n.notes is None or n.notes.event is None else called(n.notes.event, names)
+    event = event_at(n)
+    return "" if event is None else called(event, names)
 
 
 def at(where: Any) -> str:

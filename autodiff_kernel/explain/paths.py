@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from autodiff_kernel.core import journal
+from autodiff_kernel.core.facts import event_at
 from autodiff_kernel.core.graph import Node, edges_of
 from autodiff_kernel.core.journal import DEEPEST, Event
 from autodiff_kernel.core.tensor import Tensor
@@ -112,11 +113,8 @@ def lone_leaf(e: Event) -> bool:
 
 def leaf_events(root: Node) -> list[Event]:
     """The events of the leaves in a graph, also of those that nobody holds any more."""
-    return [
-        n.notes.event
-        for n in nodes(root)
-        if n.op is None and n.notes is not None and n.notes.event is not None
-    ]
+    events = [event_at(n) for n in nodes(root) if n.op is None]
+    return [e for e in events if e is not None]
 
 
 def reaches(root: Node, leaf: Node) -> bool:
@@ -126,10 +124,7 @@ def reaches(root: Node, leaf: Node) -> bool:
 
 def position(e: Event) -> int:
     """Where an event stands in the log; -1 if it has dropped out of it."""
-    for i in range(len(journal.LOG) - 1, -1, -1):
-        if journal.LOG[i] is e:
-            return i
-    return -1
+    return journal.LOG.position(e)
 
 
 def exits(e: Event, *words: str) -> list[Event]:
@@ -137,7 +132,7 @@ def exits(e: Event, *words: str) -> list[Event]:
     stop = position(e)
     if stop < 0:
         return []
-    events = [journal.LOG[i] for i in range(stop)]
+    events = journal.LOG.events()[:stop]
     return [x for x in reversed(events) if x.kind == "left" and x.op in words and had_gradient(x)]
 
 

@@ -19,8 +19,7 @@ def ancestors(t: Tensor) -> list[Event]:
 
 def in_order(events: list[Event]) -> list[Event]:
     """Events in order of time, as far as the log still tells it; what it has forgotten comes first."""
-    position = {id(e): i for i, e in enumerate(list(journal.LOG))}
-    return sorted(events, key=lambda e: (position.get(id(e), -1), e.depth))
+    return sorted(events, key=lambda e: (journal.LOG.position(e), e.depth))
 
 
 def descendants(t: Tensor) -> list[Event]:
@@ -63,7 +62,7 @@ class Whole:
 
 def _mark(e: Event) -> tuple[Any, ...]:
     """What an event and its copies have in common."""
-    return id(e.result), id(e.value), e.spot, e.name
+    return id(e.result), id(e.kept), id(e.shape), e.spot, e.name
 
 
 def around(t: Tensor) -> list[Event]:

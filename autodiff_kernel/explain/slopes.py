@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kernel.core.graph import Passed
 from autodiff_kernel.core.journal import Event
+from autodiff_kernel.core.trail import Passed
 
 from .causes import Cause
 from .values import Backwards, Values, at, rule, where, worst

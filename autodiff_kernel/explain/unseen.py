@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_kernel.core import journal
-from autodiff_kernel.core.graph import Passed
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.core.trail import Passed
 
 from . import rewrite
 from .aliases import Lineage, lineage, overlap

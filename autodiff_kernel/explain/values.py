@@ -6,11 +6,12 @@ import numpy as np
 
 from autodiff_kernel.core import modes
 from autodiff_kernel.core.device import backend_of
-from autodiff_kernel.core.graph import PASSED, Passed
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.saved import Saved
 from autodiff_kernel.core.tensor import wrap
+from autodiff_kernel.core.trail import Passed
+from autodiff_kernel.core.trail import told as told_by_trail
 from autodiff_kernel.core.walk import unbroadcast
 
 LARGEST = 4_000_000  # elements of a value that is computed again
@@ -101,7 +102,7 @@ class Backwards:
 
     def __init__(self, values: Values) -> None:
         self.values = values
-        self.steps: list[Passed] = list(PASSED)
+        self.steps: list[Passed] = told_by_trail().passed
         self._sums: dict[int, dict[int, Array | None]] = {}  # walk -> event -> its cotangent
         self._given: dict[int, Array | None] = {}  # step -> what its rule gave
 

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kernel.core.graph import PASSED, Passed, as_edge
+from autodiff_kernel.core.graph import as_edge
 from autodiff_kernel.core.hooks import tensor_hooks
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.places import Place
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.core.trail import Passed
+from autodiff_kernel.core.trail import told as told_by_trail
 
 from . import rewrite
 from .answer import Line, lines
@@ -68,7 +70,7 @@ def is_zero(x: Any) -> bool:
 
 def lost(x: Tensor) -> Lost | None:
     """Where the gradient of a leaf became zero in the last backward that reached it; None if that is not known."""
-    records = list(PASSED)
+    records = told_by_trail().passed
     mine = [r for r in records if r.target is not None and r.target.tensor() is x]
     if not mine:
         return None

@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_kernel.core import device as devices
 from autodiff_kernel.core import dtype as dtypes
+from autodiff_kernel.core.facts import kept_of, received
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.op import NUMBERS
 from autodiff_kernel.core.outline import Outline, of_all
@@ -91,7 +92,7 @@ def called(node: Node) -> str:
 
 def kept(node: Node) -> Any:
     """What recording kept of a node, or None where it was off."""
-    return node.notes if node.notes is not None and node.notes.recorded else None
+    return kept_of(node)
 
 
 def model(roots: list[tuple[Node, int]], nodes: list[Node], names: Names, wish: Wish) -> GraphView:
@@ -124,18 +125,16 @@ class _Builder:
         self.root_nodes = {node for node, _ in roots}
         self.passed: set[Node] = set()  # nodes that a backward went through
         self.foreign = False  # did gradients come in from outside the picture?
-        self.received: dict[Node, list[tuple[Node, int, Any]]] = {}
-        for node in nodes:
-            if node.notes is not None:
-                self.received[node] = node.notes.received
-                for source, _, _ in self.received[node]:
-                    self.passed.add(node)
-                    self.passed.add(source)
-                    owner = source.left if source.op is not None and source.op.picks else source
-                    self.foreign = self.foreign or owner not in self.inside
-                if node.notes.grad is not None:
-                    self.passed.add(node)
-        self.grads = {node: node.notes.grad for node in nodes if node.notes is not None}
+        self.received: dict[Node, list[tuple[Node, int, Any]]] = received(nodes)
+        for node, came in self.received.items():
+            for source, _, _ in came:
+                self.passed.add(node)
+                self.passed.add(source)
+                owner = source.left if source.op is not None and source.op.picks else source
+                self.foreign = self.foreign or owner not in self.inside
+        known = {node: kept(node) for node in nodes}
+        self.grads = {node: notes.grad for node, notes in known.items() if notes is not None}
+        self.passed |= {node for node, g in self.grads.items() if g is not None}
         if wish.foreseen is not None:
             self.received, self.grads = wish.foreseen.received, wish.foreseen.grads
             self.passed, self.foreign = set(nodes), False
@@ -144,7 +143,7 @@ class _Builder:
         self.lines: dict[Any, str] = {}
         self.calls: dict[int, int] = {}  # of each opening of a scope, its number
         self.sources: dict[tuple[str, int], tuple[str, str]] = {}
-        places = [node.notes.place for node in nodes if node.notes is not None]
+        places = [node.place for node in nodes]
         codes = {place.code: place for place in places if place is not None}
         self.files = dict.fromkeys(place.filename for place in codes.values() if not place.in_cell)
 
@@ -208,7 +207,7 @@ class _Builder:
         return self._name(node, output) if single else ""
 
     def _line(self, node: Node) -> str:
-        place = node.notes.place if node.notes is not None else None
+        place = node.place
         if place is None:
             return ""
         key = (place.code, place.instruction)
@@ -382,8 +381,8 @@ class _Builder:
             return text or NOT_KEPT, "here", (), ""
         grad = array_text(peek(g))
         if t is None:
-            return grad, "here", _terms(self.received[node]), ""
-        return grad, "here", _terms(self.received[node]), "" if text == grad else text or "None"
+            return grad, "here", _terms(self.received.get(node, [])), ""
+        return grad, "here", _terms(self.received.get(node, [])), "" if text == grad else text or "None"
 
     # ------------------------------------------------------------------------------------------ edges
     def _connect(self, node: Node, inputs: list[tuple[Any, int, Any]]) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kernel.core.graph import Passed
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
+from autodiff_kernel.core.trail import Passed
 from autodiff_kernel.explain.names import given_name
 from autodiff_kernel.explain.names import operation as operation_of
 from autodiff_kernel.explain.paths import forgotten

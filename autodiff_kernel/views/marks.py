@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autodiff_kernel.core import journal
+from autodiff_kernel.core.facts import event_at
 from autodiff_kernel.core.graph import Node
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
@@ -136,7 +137,7 @@ def _event(x: Any) -> Event | None:
         return getattr(x, "fact", None)
     while x is not None and x.op is not None and x.op.picks:
         x = x.left
-    return x.notes.event if x is not None and x.notes is not None else None
+    return event_at(x)
 
 
 def _at(spot: Spot, backward: bool) -> list[Event]:

@@ -236,7 +236,7 @@ class _Teller:
         output = Operand(self.name(node), self._value(node))
         with np.errstate(all="ignore"):
             partials = Partials(node.op.base, operands, output, getattr(node, "p", None))
-        place = node.notes.place if node.notes is not None else node.place
+        place = node.place
         standings, more = self._standings(moment)
         own = node.op.base.whole is not None
         words = [_word(x) for x in operands]

@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_kernel.core import create, dual, modes
 from autodiff_kernel.core import device as devices
+from autodiff_kernel.core.facts import kept_of
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.tensor import Tensor
 
@@ -202,7 +203,8 @@ def _value(n: Node, moving: Any, y: Tensor) -> Any:
     if n.op is None:
         t = n.leaf()
         return None if t is None else devices.to_numpy(t.raw)
-    value = None if n.notes is None else n.notes.value
+    known = kept_of(n)
+    value = None if known is None else known.value
     return None if value is None or isinstance(value, list) else devices.to_numpy(value)
 
 
@@ -245,7 +247,8 @@ def _tangents(order: list[Node], values: Any, moving: Any, vector: list[Any]) ->
             out[n] = values[n] * 0
             continue
         edges = edges_of(n)
-        inputs = n.notes.inputs if n.notes is not None else ()
+        known = kept_of(n)
+        inputs = known.inputs if known is not None else ()
         ps, ts = [], []
         for i in range(max(len(edges), len(inputs))):
             e = edges[i] if i < len(edges) else None
@@ -288,7 +291,8 @@ def _row(n: Node, names: Any, values: Any, columns: Any, moving: Any, y: Tensor,
         role = "output" if n is y.node else "step"
         formula_text = written(n, [o.name or _number(o.value) for o in _operands(n, names, values)])
     several = n.op is not None and bool(n.op.outputs)
-    shape = None if n.notes is None or several else n.notes.shape
+    noted = kept_of(n)
+    shape = None if noted is None or several else noted.shape
     if values[n] is not None:
         value = _cell(values[n])
     else:
@@ -335,7 +339,8 @@ def _still_held(n: Node, order: list[Node]) -> Any:
 
 def _operands(n: Node, names: Any, values: Any) -> list[Operand]:
     """The inputs of a node as formulas name them."""
-    inputs = n.notes.inputs if n.notes is not None else ()
+    known = kept_of(n)
+    inputs = known.inputs if known is not None else ()
     edges = edges_of(n)
     found = []
     for i in range(max(len(edges), len(inputs))):

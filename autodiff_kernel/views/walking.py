@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kernel.core import modes
+from autodiff_kernel.core.facts import kept_of
 from autodiff_kernel.core.graph import Node, as_edge, edges_of, new, written
 from autodiff_kernel.core.running import Task
 from autodiff_kernel.core.saved import check_writes
@@ -151,8 +152,8 @@ def consumers(root: Node) -> dict[Node, dict[Node, int]]:
 
 def revived(node: Node) -> Node | None:
     """A copy of a freed node that reads the recorded values; None where they are not all known."""
-    notes = node.notes
-    if notes is None or not notes.recorded or node.op.base.is_spent or node.op.base.whole is not None:
+    notes = kept_of(node)
+    if notes is None or node.op.base.is_spent or node.op.base.whole is not None:
         return None
     if node.op.casts or node.op.outputs or any("p" in reads for reads in node.op.base.reads):
         return None
