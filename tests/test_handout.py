@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autodiff_kernel import cli, handout
 
-LESSONS = sorted((Path(__file__).parents[1] / "lessons").glob("*.ipynb"))
+LESSONS = sorted((Path(__file__).parents[1] / "lessons").glob("[0-9]*.ipynb"))
 every_lesson = pytest.mark.parametrize("path", LESSONS, ids=[path.stem for path in LESSONS])
 
 SOLUTION = """\

@@ -21,7 +21,7 @@ from test_nbval import judge
 
 from autodiff_kernel.handout import student
 
-LESSONS = sorted((Path(__file__).parents[1] / "lessons").glob("*.ipynb"))
+LESSONS = sorted((Path(__file__).parents[1] / "lessons").glob("[0-9]*.ipynb"))
 IDS = [path.stem for path in LESSONS]
 UNWANTED = re.compile(r"\b(simply|just|obviously|clearly)\b", re.I)
 NUMBER = re.compile(r"\d[\d,_]*(?:\.\d+)?")
