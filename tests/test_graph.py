@@ -267,3 +267,25 @@ def test_tensors_take_attributes_of_the_users_own():
     y = x * x
     y.label = "b"
     assert (x.label, y.label) == ("a", "b") and not hasattr(x * 1, "label")
+
+
+def test_dir_of_a_node_shows_what_users_ask_of_it():
+    x = scalar(2)
+    n = (x * scalar(3)).grad_fn
+    shown = {name for name in dir(n) if not name.startswith("__")}
+    assert {"name", "next_functions", "metadata", "register_hook", "register_prehook", "_saved_self"} <= shown
+    assert not shown & set(Node.__slots__) and "variable" not in shown
+    leaf = n.next_functions[0][0]
+    assert "variable" in dir(leaf) and n.requires_grad and leaf.requires_grad
+    assert type(n._input_metadata) is tuple
+
+
+@pytest.mark.parametrize("wrong", [(2, 2), (3,), (), (3, 1)])
+def test_batched_cotangents_of_a_wrong_shape(wrong):
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises((RuntimeError, ValueError), match="is_grads_batched=True") as caught:
+        torch.autograd.grad(x * 2, x, torch.ones(wrong), is_grads_batched=True)
+    if wrong:
+        assert f"grad_output[0] has a shape of torch.Size({list(wrong)}) and output[0]" in str(caught.value)
+    (g,) = torch.autograd.grad(x * 2, x, torch.ones(2, 3), is_grads_batched=True)
+    assert g.tolist() == [[2] * 3] * 2

@@ -8,6 +8,7 @@ from ..core import batched as _batches
 from ..core.edges import GradientEdge as _GradientEdge
 from ..core.edges import arrivals as _arrivals
 from ..core.edges import as_root as _as_root
+from ..core.errors import explain as _explain
 from ..core.levels import vmapping as _vmapping
 from ..core.tensor import Tensor
 from ..core.wrappers import samples as _samples
@@ -130,6 +131,16 @@ def _batched(
             "is_grads_batched=True needs grad_outputs whose first dimension counts the cotangents, but got "
             f"{[type(g).__name__ for g in gradients]}"
         )
+    for i, (y, g) in enumerate(zip(roots, gradients)):
+        if isinstance(g, Tensor) and g.raw.shape[1:] != y.raw.shape:
+            raise _explain(
+                RuntimeError,
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {y.shape}.",
+                "Each entry of the first dimension is a cotangent of its own.",
+                f"pass a tensor of shape {[len(g.raw) if g.raw.ndim else 1, *y.raw.shape]}, or of another first size.",
+            )
     with _vmapping(size) as v:
         cotangents = [None if g is None else _batches.make(g, v.level) for g in gradients]
         out = _engine.grad(roots, wanted, cotangents, retain, create_graph, unused or materialize)

@@ -173,11 +173,16 @@ class Node:
         return self.seq if self.op is not None else 2**64 - 1
 
     @property
-    def _input_metadata(self) -> list[Any]:
+    def requires_grad(self) -> bool:
+        """True: only what may be asked for a gradient has a node."""
+        return True
+
+    @property
+    def _input_metadata(self) -> tuple[Any, ...]:
         """Shape, dtype and device of each gradient that the node takes."""
         from .apply import input_metadata
 
-        return input_metadata(self)
+        return tuple(input_metadata(self))
 
     def __repr__(self) -> str:
         return f"<{self.title}>"

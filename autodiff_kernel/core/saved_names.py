@@ -78,8 +78,13 @@ def shown(n: Node, i: int, value: Any, edge: Node | None) -> Any:
 
 
 def listed(n: Node) -> list[str]:
-    """What `dir()` shows of a node."""
-    ours = [name for name in object.__dir__(n) if not name.startswith(("_saved_", "_raw_saved_"))]
+    """What `dir()` shows of a node, and Tab completes: what users ask of it, not the slots of the engine."""
+    hidden = {*Node.__slots__, *(() if n.op is None else ("variable",))}
+    ours = [
+        name
+        for name in object.__dir__(n)
+        if name not in hidden and not name.startswith(("_saved_", "_raw_saved_"))
+    ]
     return ours + [f"{kind}_{name}" for name in names_of(n) for kind in ("_saved", "_raw_saved")]
 
 
