@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .placement_cards import copied, size, state
-from .scene import ARROW, Circle, Path, Rect, Scene, Shape, Text
-from .style import CARD, GREY, INK, LEAF, LEAF_FILL, LINE, OUTPUT, OUTPUT_FILL, RULE, text_width
+from .scene import ARROW, Path, Rect, Scene, Shape, Text
+from .style import CARD, GREY, INK, LEAF, LEAF_FILL, LINE, OUTPUT, OUTPUT_FILL, shorten, text_width
 
 MOST = 8  # GPUs that are drawn
-WIDE, HIGH, GAP, ROOM = 236.0, 84.0, 26.0, 190.0  # a box, between boxes, and between the columns
+NAMED = 6  # tensors that a box lists
+WIDE, GAP, ROOM, ROW = 236.0, 26.0, 190.0, 15.0  # a box, between boxes and between columns, a line of text
 EDGE = 16.0
 
 
@@ -17,11 +18,13 @@ def placement_scene(model: Any) -> Scene:
     """The CPU on the left, the GPUs under each other on the right, arrows with their bytes between them."""
     cpu, gpus = model.devices[0], model.devices[1:]
     shown = gpus[:MOST]
-    rows = max(len(shown), 1)
-    tall = rows * HIGH + (rows - 1) * GAP
-    places = {cpu.name: (EDGE, EDGE + 18 + (tall - HIGH) / 2)}
-    for row, gpu in enumerate(shown):
-        places[gpu.name] = (EDGE + WIDE + ROOM, EDGE + 18 + row * (HIGH + GAP))
+    column = sum(_height(gpu) + GAP for gpu in shown) - GAP if shown else 0.0
+    tall = max(column, _height(cpu))
+    places = {cpu.name: (EDGE, EDGE + 18 + (tall - _height(cpu)) / 2, _height(cpu))}
+    y = EDGE + 18 + (tall - column) / 2
+    for gpu in shown:
+        places[gpu.name] = (EDGE + WIDE + ROOM, y, _height(gpu))
+        y += _height(gpu) + GAP
     copies = [c for c in model.arrows if c.source in places and c.target in places]
     lines: list[Shape] = []
     words: list[Shape] = []
@@ -44,42 +47,65 @@ def placement_scene(model: Any) -> Scene:
     return Scene(round(width), round(y - 4), [head, *lines, *boxes, *words])
 
 
-def _box(device: Any, x: float, y: float) -> list[Shape]:
-    """A device: its name, whether it is simulated, how full it is, and how many tensors it holds."""
+def _height(device: Any) -> float:
+    """Of a box: its heading, its state, and a row for each tensor."""
+    rows = min(len(device.tensors), NAMED) + (len(device.tensors) > NAMED)
+    return 36.0 + ROW * (len(_state(device)) + rows) + (6 if rows else 0)
+
+
+def _state(device: Any) -> list[str]:
+    """How full a device is, in lines."""
+    parts = state(device).split(" · ")
+    return [" · ".join(parts[k : k + 2]) for k in range(0, len(parts), 2)]
+
+
+def _box(device: Any, x: float, y: float, high: float) -> list[Shape]:
+    """A device: its name, whether it is simulated, how full it is, and its tensors with their bytes."""
     look = (CARD, LINE) if device.name == "cpu" else (LEAF_FILL, LEAF)
     shapes: list[Shape] = [
-        Rect(x, y, WIDE, HIGH, 7, look[0], look[1], 1.5, "5 3" if device.simulated else ""),
+        Rect(x, y, WIDE, high, 7, look[0], look[1], 1.5, "5 3" if device.simulated else ""),
         Text(x + 12, y + 20, device.name, 14, INK, bold=True),
     ]
     if device.simulated:
         wide = text_width("simulated", 11) + 12
         shapes.append(Rect(x + WIDE - wide - 10, y + 8, wide, 17, 4, OUTPUT_FILL, OUTPUT, 1.0, "3 2"))
         shapes.append(Text(x + WIDE - wide / 2 - 10, y + 20, "simulated", 11, OUTPUT, "middle"))
-    count = len(device.tensors)
-    lines = [f"{count} tensor{'s' * (count != 1)}, {size(device.nbytes)}"]
-    if device.allocated is not None:
-        parts = state(device).split(" · ")
-        lines += [" · ".join(parts[:2]), " · ".join(parts[2:])]
-    for row, line in enumerate(lines):
-        shapes.append(Text(x + 12, y + 41 + 15 * row, line, 11, INK))
-    for k in range(min(count, 12)):  # a mark for each tensor: what the words say, to be seen at once
+    line = y + 39
+    for told in _state(device):
+        shapes.append(Text(x + 12, line, told, 11, GREY))
+        line += ROW
+    line += 6
+    for t in device.tensors[:NAMED]:
+        what = f"shares {t.shares}" if t.shares else size(t.nbytes)
+        what = shorten(what, 11, 90)
         shapes.append(
-            Circle(x + WIDE - 18 - 9 * k, y + 37, 3, RULE if device.name == "cpu" else CARD, LEAF, 1.0)
+            Text(
+                x + 12,
+                line,
+                shorten(t.name, 11, WIDE - 40 - text_width(what, 11), bold=True),
+                11,
+                INK,
+                bold=True,
+            )
         )
+        shapes.append(Text(x + WIDE - 12, line, what, 11, INK, "end"))
+        line += ROW
+    if len(device.tensors) > NAMED:
+        shapes.append(Text(x + 12, line, f"and {len(device.tensors) - NAMED} more", 11, GREY))
     return shapes
 
 
 def _arrow(
-    copy: Any, places: dict[str, tuple[float, float]], cpu: str, lines: list[Shape], words: list[Shape]
+    copy: Any, places: dict[str, tuple[float, float, float]], cpu: str, lines: list[Shape], words: list[Shape]
 ) -> None:
     """A line with its head and its words: across between the CPU and a GPU, around the right side between GPUs."""
-    (x0, y0), (x1, y1) = places[copy.source], places[copy.target]
+    (x0, y0, high0), (x1, y1, high1) = places[copy.source], places[copy.target]
     told = copied(copy)
     if cpu in (copy.source, copy.target):
         out = copy.source == cpu
         shift = -14 if out else 14  # there above, back below
-        start = (x0 + WIDE if out else x0, y0 + HIGH / 2 + shift)
-        end = (x1 if out else x1 + WIDE, y1 + HIGH / 2 + shift)
+        start = (x0 + WIDE if out else x0, y0 + high0 / 2 + shift)
+        end = (x1 if out else x1 + WIDE, y1 + high1 / 2 + shift)
         sense = 1 if out else -1
         bend = sense * ROOM / 2
         curve = (start[0] + bend, start[1], end[0] - bend, end[1], end[0] - sense * (ARROW - 1), end[1])
@@ -90,7 +116,7 @@ def _arrow(
         return
     down = y1 > y0
     shift = 10 if down else -10
-    start, end = (x0 + WIDE, y0 + HIGH / 2 + shift), (x1 + WIDE, y1 + HIGH / 2 - shift)
+    start, end = (x0 + WIDE, y0 + high0 / 2 + shift), (x1 + WIDE, y1 + high1 / 2 - shift)
     reach = 40.0 if down else 56.0
     curve = (start[0] + reach, start[1], end[0] + reach, end[1], end[0] + ARROW - 1, end[1])
     lines.append(Path((("M", start), ("C", curve)), "none", LINE, 1.6))
