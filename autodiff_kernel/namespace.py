@@ -21,6 +21,7 @@ from .core import create as _create
 from .core import late as _late
 from .core import places as _places
 from .core import return_types as return_types
+from .core import settings as _settings
 from .core.api import FUNCTIONS as _FUNCTIONS
 from .core.device import device as device
 from .core.dtype import *  # noqa: F403
@@ -56,10 +57,11 @@ from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 
-_LATE_MODULES = {"fft", "linalg", "special"}
+_LATE_MODULES = {"accelerator", "backends", "fft", "linalg", "special", "testing"}
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
+globals().update(_settings.CONSTANTS)
 
 _places.claim()
 

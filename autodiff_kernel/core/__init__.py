@@ -17,5 +17,7 @@ from . import places as places  # noqa: E402
 from . import questions as questions  # noqa: E402
 from . import rules as rules  # noqa: E402
 from . import sequences as sequences  # noqa: E402
+from . import settings as settings  # noqa: E402
+from . import traits as traits  # noqa: E402
 
 places.claim()

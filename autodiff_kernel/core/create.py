@@ -139,9 +139,22 @@ def asarray(
         if isinstance(obj, Tensor) and obj.node is not None and not requires_grad:
             return out.detach() if out is not obj else obj
         return out.requires_grad_() if requires_grad else out
+    buffer = None if isinstance(obj, (generic, list, tuple)) else as_buffer(obj)
+    if buffer is not None:
+        t = frombuffer(buffer, dtype=dtype or dtypes.get_default_dtype()).to(device)  # type: ignore[attr-defined]
+        t = t.clone() if copy else t
+        return t.requires_grad_() if requires_grad else t  # type: ignore[no-any-return]
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor: a copy is needed, and copy=False")
     return made(to_raw(obj, dtype, device), requires_grad)
+
+
+def as_buffer(obj: Any) -> memoryview | None:
+    """The memory of an object with the buffer protocol (bytearray, memoryview, array.array, mmap …), else None."""
+    try:
+        return memoryview(obj)
+    except TypeError:
+        return None
 
 
 @export
@@ -153,7 +166,9 @@ def from_numpy(array: Any) -> Tensor:
     array([0., 0.])
     """
     if not isinstance(array, ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        kind = type(array)
+        name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+        raise TypeError(f"expected np.ndarray (got {name})")
     check_array(array)
     if not array.flags.writeable:
         warnings.warn(

@@ -16,6 +16,10 @@ from .once import TO_SCALAR, warn_once
 from .tensor import Tensor
 
 generic = np.generic
+SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+    "numpy.ndarray with numpy.array() before converting to a tensor."
+)
 PLAIN = {bool, int, float, complex}
 PYTHON_TYPES = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
 
@@ -60,6 +64,11 @@ def check_array(array: Any) -> None:
             "currently not supported."
         )
     dtypes.of(array.dtype)
+    if any(step % array.itemsize for step in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
     if array.ndim and min(array.strides) < 0:
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides "
@@ -235,10 +244,12 @@ def from_anything(data: Any, dtype: Any) -> Any:
         one = leaf_dtype(leaf)
         own = one if own is None else dtypes.promote_types(own, one)
     check_ragged(data, sizes, 0)
-    for leaf in walk(data):
-        leaves.append(number_of(leaf))
     own = dtypes.get_default_dtype() if own is None else own
     target = dtype or own
+    for leaf in walk(data):
+        leaves.append(number_of(leaf, target))
+    if isinstance(data[0] if len(data) else None, np.ndarray):
+        warn_once(SLOW)
     try:
         host = np.array(
             leaves, np.complex128 if own.is_complex else np.float64 if own.is_floating_point else None
@@ -274,12 +285,15 @@ def leaf_dtype(x: Any) -> dtypes.dtype:
     raise unknown(x)
 
 
-def number_of(x: Any) -> Any:
+def number_of(x: Any, target: dtypes.dtype) -> Any:
     if isinstance(x, Tensor):
         if x.raw.size != 1:
+            floating = target.is_floating_point or target.is_complex
             raise explain(
-                ValueError,
-                "only one element tensors can be converted to Python scalars",
+                ValueError if floating else TypeError,
+                "only one element tensors can be converted to Python scalars"
+                if floating
+                else "only integer tensors of a single element can be converted to an index",
                 f"There is a tensor of shape {list(x.raw.shape)} among the data.",
                 "use torch.stack(tensors), which also lets gradients through.",
             )

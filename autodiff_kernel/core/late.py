@@ -13,7 +13,7 @@ from .api import FUNCTIONS
 from .places import claim
 from .tensor import Tensor
 
-# module of rules/, after those that it needs: (names that are functions and methods, functions only, methods only)
+# module of rules/ (with a dot: of core), after those that it needs: (functions and methods, functions only, methods only)
 FAMILIES: dict[str, tuple[str, str, str]] = {
     "linalg": ("det inverse logdet slogdet triangular_solve", "", ""),
     "lu": ("lu lu_solve", "lu_unpack", ""),
@@ -37,6 +37,8 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "normals": ("", "", ""),
     "incomplete": ("igamma igammac", "", "igamma_ igammac_"),
     "polynomials": ("", "", ""),
+    ".dlpack": ("", "from_dlpack to_dlpack", "__dlpack__ __dlpack_device__"),
+    ".storages": ("", "is_storage", "is_set_to set_ storage untyped_storage"),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
 }
 HOMES: dict[str, str] = {}  # a function's name: its module
@@ -55,14 +57,18 @@ class Late:
 
 def load(family: str) -> None:
     """Load a module of rules: its rows, functions and methods are there from now on."""
-    import_module(f"{__package__}.rules.{family}")
+    import_module(path(family))
     claim()
+
+
+def path(family: str) -> str:
+    return __package__ + (family if family.startswith(".") else f".rules.{family}")
 
 
 def load_all() -> None:
     """Load every family: for whoever walks the table."""
     for family in FAMILIES:
-        import_module(f"{__package__}.rules.{family}")
+        import_module(path(family))
     claim()
 
 

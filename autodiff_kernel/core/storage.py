@@ -93,3 +93,21 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
         strides.append(step)
         step *= max(n, 1)
     return tuple(reversed(strides))
+
+
+def copied_memory(raw: Any, memo: dict[Any, Any]) -> Any:
+    """A copy of an array; arrays over one memory that are copied with one memo share the copied memory too."""
+    if raw.__class__ is not np.ndarray or not raw.size:
+        return raw.copy() if raw.ndim else raw[()]
+    root = root_of(raw)
+    if root.dtype != raw.dtype or not root.flags.forc:
+        return raw.copy()
+    key = ("memory", id(root))
+    if key not in memo:
+        memo[key] = root.copy(order="K"), root  # holds the root, so that its id stays its own
+    step = raw.dtype.itemsize
+    whole = memo[key][0]
+    if root is raw:
+        return whole
+    start = offset_of(raw) * step
+    return as_strided(whole, raw.shape, raw.strides, start)

@@ -19,7 +19,7 @@ from .graph import Node, as_edge, leaf_node, new, resting, shown
 from .once import TO_SCALAR, warn_once
 from .shape import Size
 from .sharing import INFERENCE, Family, View, family_of, replay, share, version_of
-from .storage import contiguous_strides, offset_of, strides_of
+from .storage import contiguous_strides, copied_memory, offset_of, strides_of
 
 ndarray, generic = np.ndarray, np.generic
 __all__ = [
@@ -107,21 +107,23 @@ class Tensor:
     # ---- what it is
     @property
     def shape(self) -> Size:
-        return Size(self.raw.shape)
+        return tuple.__new__(Size, self.raw.shape)  # an array's shape needs no look at each size
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or its length along `dim`."""
         if dim is None:
-            return Size(self.raw.shape)
-        shape = self.raw.shape
-        if not -max(len(shape), 1) <= dim < max(len(shape), 1):
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-max(len(shape), 1)}, {max(len(shape), 1) - 1}], "
-                f"but got {dim})"
-            )
-        if not shape:
+            return tuple.__new__(Size, self.raw.shape)
+        return self.raw.shape[self._checked_dim(dim)]
+
+    def _checked_dim(self, dim: int) -> int:
+        n = self.raw.ndim
+        if not n:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        return shape[dim]
+        if not -n <= dim < n:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+            )
+        return dim
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -179,7 +181,7 @@ class Tensor:
         """How many elements to step over for the next index along each dimension (or along `dim`)."""
         raw = self.raw
         steps = strides_of(raw) if raw.size else contiguous_strides(raw.shape)
-        return steps if dim is None else steps[dim]
+        return steps if dim is None else steps[self._checked_dim(dim)]
 
     def data_ptr(self) -> int:
         """The address of the first element."""
@@ -480,10 +482,10 @@ class Tensor:
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self._number(ends=True))
+        return float(errors.real(self._number(ends=True), "double"))
 
     def __int__(self) -> int:
-        return int(self._number())
+        return int(errors.real(self._number(), "int64_t"))
 
     def __complex__(self) -> complex:
         return complex(self._number(ends=True))
@@ -529,7 +531,7 @@ class Tensor:
         if id(self) in memo:
             return memo[id(self)]
         twin = new(type(self))
-        twin.raw = self.raw.copy() if self.raw.ndim else self.raw[()]
+        twin.raw = copied_memory(self.raw, memo)
         twin.node = twin.version = twin.family = None
         if modes.watch[0] is not None:
             modes.watchers["created"]("deepcopy", twin, self)
@@ -549,7 +551,11 @@ class Tensor:
             from .hooks import warn_if_has_hooks
 
             warn_if_has_hooks(self)
-        return rebuild, (type(self), devices.to_numpy(self.raw), str(self.device), self.node is not None)
+        return (
+            rebuild,
+            (type(self), devices.to_numpy(self.raw), str(self.device), self.node is not None),
+            (self.__dict__ or None),
+        )
 
 
 def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:

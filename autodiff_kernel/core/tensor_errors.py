@@ -107,3 +107,12 @@ def no_dimensions(t: Any, phrase: str) -> TypeError:
         tensor=t,
         topic="index of a number",
     )
+
+
+def real(number: Any, kind: str) -> Any:
+    """A number for Python's int() or float(): RuntimeError for a complex one with an imaginary part."""
+    if number.__class__ is not complex:
+        return number
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+    return number.real

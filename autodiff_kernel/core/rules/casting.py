@@ -128,6 +128,7 @@ def _named_cast(name: str, dtype: dtypes.dtype) -> None:
 for _name, _dtype in {
     "bool": dtypes.bool, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16, "int": dtypes.int32,
     "long": dtypes.int64, "half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64,
+    "bfloat16": dtypes.bfloat16,
     "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
 }.items():  # fmt: skip
     _named_cast(_name, _dtype)
