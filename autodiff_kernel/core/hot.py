@@ -8,6 +8,7 @@ A 0-d value on the CPU is a NumPy scalar (a product takes 50 ns instead of 900);
 moved into a 0-d array, and is read through with `a[()]`.
 """
 
+from sys import _getframe as frame_of
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from . import op as table
 from .graph import Node, new, tick
 from .modes import departed, lines, watch
 from .op import Op, remember
+from .places import mine, user_frame
 from .sharing import saved_counter
 from .tensor import Parameter, Tensor
 
@@ -67,13 +69,15 @@ def unary(op: Op) -> Any:
                 n.vy = out.version = [0, 0, None]
         watched = watch[0]
         if watched is not None:
-            find = lines[0]
-            if find is None:
+            if not lines[0]:
                 watched(op, None, (self,), out)
-            else:
-                made = out.node
-                if made is not None:
-                    made.spot = find()
+            elif out.node is not None:
+                frame = frame_of(1)
+                code = frame.f_code
+                if code is not mine[0]:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.spot = code, frame.f_lasti
         return out
 
     return method
@@ -170,13 +174,15 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                 n.vy = out.version = [0, 0, None]
         watched = watch[0]
         if watched is not None:
-            find = lines[0]
-            if find is None:
+            if not lines[0]:
                 watched(op, None, (self, other), out)
-            else:
-                made = out.node
-                if made is not None:
-                    made.spot = find()
+            elif out.node is not None:
+                frame = frame_of(1)
+                code = frame.f_code
+                if code is not mine[0]:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.spot = code, frame.f_lasti
         return out
 
     return method

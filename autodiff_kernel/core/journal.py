@@ -21,6 +21,7 @@ from . import modes, places, scopes
 from .device import CPU, device_of
 from .graph import SMALL, small
 from .modes import departed
+from .places import mine, user_frame
 from .scopes import opened
 from .sharing import View
 from .tensor import Parameter, Tensor
@@ -28,7 +29,6 @@ from .trail import newest_walk
 
 ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
 DEEPEST = 50  # an event knows so many generations before it: a loop's history must not grow for ever
-MINE = places.MARK
 frame_of = sys._getframe
 make = tuple.__new__
 
@@ -282,17 +282,6 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
         n.spot = r
 
 
-mine: list[Any] = [None]  # the code object of the user's that ran last: most often it still does
-
-
-def user_frame(frame: Any) -> Any:
-    """The innermost frame outside of this package, from one on."""
-    while MINE in frame.f_globals and frame.f_back is not None:
-        frame = frame.f_back
-    mine[0] = frame.f_code
-    return frame
-
-
 def _several(op: Any, p: Any, code: Any, at: int, inputs: Any, outs: Any, off: Any, depth: int) -> None:
     """The same for an operation with several results: one record of its node, and one of each result."""
     names = scopes.scopes()
@@ -311,22 +300,9 @@ def _several(op: Any, p: Any, code: Any, at: int, inputs: Any, outs: Any, off: A
                 n.left.spot = whole
 
 
-def line() -> Any:
-    """The user's line, for the hot path: what `marked` leaves on a node.
-
-    Two frames up is the user's own, unless the operator was called by a function of ours.
-    """
-    frame: Any = frame_of(2)
-    while MINE in frame.f_globals and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_code, frame.f_lasti
-
-
 def marked(op: Any, p: Any, xs: Any, out: Any, happened: str = "") -> None:
     """Only provenance is asked for: leave the user's line on the node."""
-    frame: Any = frame_of(2)
-    while MINE in frame.f_globals and frame.f_back is not None:
-        frame = frame.f_back
+    frame = user_frame(frame_of(2))
     if out.__class__ is not tuple:
         n = out.node
         if n is not None:
@@ -548,7 +524,6 @@ def deposited(leaves: list[tuple[Tensor, bool]]) -> None:
 modes.watchers.update(
     operated=operated,
     marked=marked,
-    line=line,
     asking=watched_here,
     note=note,
     wrote=wrote,

@@ -26,9 +26,7 @@ recorded = [False]  # has any thread recorded yet?
 saving = [False]  # has any thread hooks on saved values?
 inferring = [False]  # is any thread in inference mode?
 beneath: list[Any] = [None]  # what `watch` is apart from inference mode, which marks results by watching them
-lines: list[Any] = [
-    None
-]  # where only lines are kept: the function that finds the user's, `n.spot = lines[0]()`
+lines = [False]  # are only lines kept?  The hot path finds them itself
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
 _lock = threading.Lock()
 _off: set[int] = set()  # the threads that have gradients off
@@ -76,7 +74,7 @@ def _set_flags(choices: int = 0) -> None:
             watch[0] = watchers["operated"]
         else:
             watch[0] = watchers["marked"] if _provenance else None
-        lines[0] = watchers["line"] if watch[0] is watchers.get("marked") else None
+        lines[0] = watch[0] is not None and watch[0] is watchers.get("marked")
         beneath[0], inferring[0] = watch[0], not not _inferring
         if _inferring:
             watch[0] = watchers["inferred"]
