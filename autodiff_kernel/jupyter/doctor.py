@@ -22,6 +22,7 @@ _PACKAGES = (
     "graphviz",
     "jupyterlab",
     "nbconvert",
+    "anywidget",
 )
 
 

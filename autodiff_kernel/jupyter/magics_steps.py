@@ -7,6 +7,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.display import display
 
 from autodiff_kernel.core import modes
 
@@ -23,6 +24,9 @@ _RECEIVER = " backward's tensor"  # no name that a user can have
 def _step_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Which frames are shown, and how: the keyword arguments of `views.steps`."""
     for option in (
+        argument(
+            "--live", action="store_true", help="also a stepper with buttons and keys (needs anywidget)"
+        ),
         argument("--strip", action="store_true", help="all frames open side by side, for a handout"),
         argument("--from", dest="first", type=int, default=1, metavar="N", help="the first frame to show"),
         argument("--to", dest="last", type=int, metavar="N", help="the last frame to show"),
@@ -117,7 +121,7 @@ class StepMagics(ViewMagics):
         code = compile(ast.Expression(call), source, "eval")
         result = self._frames(value, gradient, "%%backward", names, args)
         eval(code, names, {_RECEIVER: value})
-        return self._give(result, args)
+        return self._shown(result, args)
 
     def _frames(self, value: Any, gradient: Any, magic: str, names: dict[str, Any], args: Any) -> Any:
         from autodiff_kernel.views.steps import steps
@@ -137,4 +141,17 @@ class StepMagics(ViewMagics):
 
     def _step(self, value: Any, gradient: Any, magic: str, names: dict[str, Any], args: Any) -> Any:
         """The frames of a value's backward, as the options ask for them."""
-        return self._give(self._frames(value, gradient, magic, names, args), args)
+        return self._shown(self._frames(value, gradient, magic, names, args), args)
+
+    def _shown(self, result: Any, args: Any) -> Any:
+        """The frames; with --live a stepper above them. They stay: a saved notebook has no kernel behind a widget."""
+        if args.live:
+            from . import stepper
+
+            try:
+                widget = stepper.live(result) if hasattr(self.shell, "kernel") else None
+            except ImportError:
+                print(stepper.MISSING)
+            else:
+                display(widget) if widget is not None else print(stepper.NO_NOTEBOOK)
+        return self._give(result, args)
