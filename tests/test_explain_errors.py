@@ -481,3 +481,35 @@ def test_an_import_of_pytorch_where_there_is_none(line, instead, monkeypatch):
 def test_other_missing_modules_are_not_explained():
     ns = cell("import torchless_module\n", raises=ModuleNotFoundError)
     assert explain.why(ns["error"], ns).topic != "no PyTorch"
+
+
+@pytest.mark.parametrize(
+    "line, lesson",
+    [
+        ("x.register_hook(lambda g: 3)\n(x * 2).sum().backward()", "05_reverse_by_hand"),
+        ("x.grad = torch.ones(3)", "05_reverse_by_hand"),
+        ("(x * 2)[1:].detach_()", "07_the_graph"),
+        ("with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):\n    x ** 2", "07_the_graph"),
+        ("torch.autograd.forward_ad.make_dual(x, x)", "04_dual_numbers"),
+        ("torch.autograd.gradcheck(lambda x: x, torch.ones(2))", "03_three_ways"),
+        ("torch.func.vmap(lambda x: x.item())(x.detach())", "16_higher_order"),
+        ("torch.func.grad(lambda x: x * 2)(x)", "16_higher_order"),
+        ("torch.autograd.set_detect_anomaly(True)\n(x.detach() * 0).requires_grad_().sqrt().mul(0).sum().backward()",
+         "11_debugging"),
+    ],
+)  # fmt: skip
+def test_where_there_is_no_better_answer_the_lesson_fits_the_part_that_refused(line, lesson):
+    try:
+        ns = cell(f"x = torch.ones(2, requires_grad=True)\n{line}\n", raises=Exception)
+    finally:
+        torch.autograd.set_detect_anomaly(False)
+    a = explain.why(ns["error"], ns)
+    assert a.lesson == lesson
+    assert "help(" not in a.fix and "is what it takes" not in a.fix
+
+
+def test_whole_numbers_given_to_a_derivative():
+    ns = cell("torch.func.grad(lambda x: x.sum())(torch.ones(2, dtype=torch.long))\n", raises=RuntimeError)
+    a = explain.why(ns["error"], ns)
+    assert a.fix == "torch.func.grad(lambda x: x.sum())(torch.ones(2, dtype=torch.long).float())"
+    assert eval(a.fix, {"torch": torch}).tolist() == [1, 1]

@@ -9,6 +9,7 @@ from autodiff_kernel.core.places import Place
 LESSONS = {
     "devices": "02_devices",
     "derivatives": "03_three_ways",
+    "forward mode": "04_dual_numbers",
     "gradients": "05_reverse_by_hand",
     "graph": "07_the_graph",
     "loops": "09_dynamic_graphs",

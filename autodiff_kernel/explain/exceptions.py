@@ -9,6 +9,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from autodiff_kernel.core import journal
@@ -64,16 +65,46 @@ def plainly(case: Raised) -> Answer:
     if told is not None and told.cure:
         fix = f"# {told.cure}"
     else:
-        fix = _signature(case)
+        fix = "" if _part(case) else _signature(case)
     return Answer(
         (told.topic if told is not None else "") or type(case.error).__name__,
         finding,
         (*marks, *lines(("raised in", place))),
         fix,
-        LESSONS["tensors"],
+        LESSONS[_part(case) or "tensors"],
         trail=(*_operands(case), *_unrecorded(case)),
         about=tuple(case.tensors),
     )
+
+
+# What the parts of this package are about, by their files: it is the lesson to read where there is no better answer.
+PARTS = {
+    "gradients": "backward edges hooks running custom custom_dual function function_vmap autograd functional",
+    "graph": "packing kept olds saved_names checkpoint graph inference grad_mode",
+    "numbers": "anomaly anomaly_mode",
+    "derivatives": "gradcheck gradcheck_report finite_differences",
+    "forward mode": "forward_ad dual dual_grad dual_inplace",
+    "higher order": "reverse forward jacobians vectorize modules outline batched",
+    "in-place": "inplace",
+}
+_PART = {stem: part for part, stems in PARTS.items() for stem in stems.split()}
+_OF_TENSORS = {
+    "grad": "gradients", "backward": "gradients", "requires_grad": "graph", "requires_grad_": "graph",
+    "detach_": "graph", "_version": "in-place",
+}  # fmt: skip
+_HELPERS = {"errors", "op", "walk", "collect", "reentry", "routes", "pull", "api", "tensor"}
+
+
+def _part(case: Raised) -> str:
+    """Of what the innermost part of this package was about that the error came through; '' for single operations."""
+    for frame, _, owner in reversed(case.frames):
+        path = PurePath(frame.f_code.co_filename)
+        stem = path.parent.name if path.stem == "__init__" else path.stem
+        if owner == "ours" and stem == "tensor" and frame.f_code.co_name in _OF_TENSORS:
+            return _OF_TENSORS[frame.f_code.co_name]
+        if owner == "ours" and stem not in _HELPERS:
+            return _PART.get(stem, "")
+    return ""
 
 
 def _unrecorded(case: Raised) -> tuple[str, ...]:

@@ -310,8 +310,15 @@ def whole_numbers_asked(case: Raised) -> Answer:
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "requires_grad_"
     )
-    if isinstance(node, ast.Call) and not method:
+    whole = [
+        part
+        for part, value in zip(getattr(node, "args", ()), case.arguments)
+        if isinstance(value, Tensor) and value.raw.dtype.kind in "iub"
+    ]
+    if isinstance(node, ast.Call) and any(k.arg == "requires_grad" for k in node.keywords):
         fix = rewrite.with_keyword(case.place, "dtype=torch.float32")
+    elif whole and not method:  # a function of ours that derives something got it
+        fix = case.source.with_suffix(whole[0], ".float()")
     else:
         code = as_code(name) if name != "it" else "x"
         fix = f"{code} = {code}.float().requires_grad_()"
