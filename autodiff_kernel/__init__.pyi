@@ -11,6 +11,7 @@ from . import backends as backends
 from . import core as core
 from . import cuda as cuda
 from . import dialect as dialect
+from . import distributions as distributions
 from . import fft as fft
 from . import func as func
 from . import linalg as linalg

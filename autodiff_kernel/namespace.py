@@ -57,7 +57,7 @@ from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 
-_LATE_MODULES = {"accelerator", "backends", "fft", "linalg", "special", "testing"}
+_LATE_MODULES = {"distributions", "accelerator", "backends", "fft", "linalg", "special", "testing"}
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
