@@ -51,3 +51,18 @@ def test_its_commands_parse() -> None:
 def test_every_listed_magic_is_in_it() -> None:
     for example, _ in LISTING:
         assert f"`{example.split()[0]}" in README
+
+
+def test_what_it_names_under_derivatives_is_there() -> None:
+    import autodiff_kernel as torch
+    from autodiff_kernel import explain
+
+    table = README.partition("### Derivatives and answers")[2].partition("###")[0]
+    x = torch.tensor([1.0], requires_grad=True)
+    names = {"torch": torch, "autodiff_kernel": torch, "explain": explain, "x": x, "y": x * 2}
+    paths = re.findall(r"`((?:torch|autodiff_kernel|explain|x|y)(?:\.\w+)+)", table)
+    assert len(paths) > 12
+    for path in paths:
+        eval(path, dict(names))
+    listed = re.search(r"`torch\.func`: (.*?) \|", table)
+    assert listed and all(hasattr(torch.func, word) for word in re.findall(r"`(\w+)`", listed[1]))
