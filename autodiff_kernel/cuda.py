@@ -359,6 +359,12 @@ def current_stream(device: Any = None) -> Stream:
 default_stream = current_stream
 
 
+def set_stream(stream: Stream | None) -> None:
+    """Make a stream's GPU the current one, until the next call; None changes nothing."""
+    if stream is not None:
+        set_device(stream.device)
+
+
 class stream(device):
     """Make a stream's GPU the current one for the time of a `with`; None changes nothing."""
 
@@ -426,6 +432,36 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     from .core.generator import generator_of
 
     generator_of(devices.cuda(_gpu(device).id)).set_state(new_state)
+
+
+def get_rng_state_all() -> list[Any]:
+    """The states of all GPUs' random numbers, uint8 tensors; none where there is no GPU."""
+    return [generator.get_state() for generator in _generators(True)]
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Let the random numbers of all GPUs continue where `get_rng_state_all` was called."""
+    for generator, state in zip(_generators(True), new_states):
+        generator.set_state(state)
+
+
+# ---------------------------------------------------------------- one GPU and another
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Whether a GPU can copy from another without the CPU. Simulated ones can, as GPUs in one machine mostly do."""
+    here, there = (_gpu(d).id for d in (device, peer_device))
+    if here == there:
+        return False
+    return devices.is_simulated() or bool(devices.cuda_module().cuda.runtime.deviceCanAccessPeer(here, there))
+
+
+def ipc_collect() -> None:
+    """Free the memory that other processes gave back: there is none, since tensors are not shared with processes."""
+    init()
+
+
+def get_arch_list() -> list[str]:
+    """The kinds of processors that the library was compiled for: none, CuPy compiles when it is asked."""
+    return []
 
 
 # ---------------------------------------------------------------- the old constructors

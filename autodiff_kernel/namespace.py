@@ -41,6 +41,7 @@ from .core.generator import seed as seed
 from .core.generator import set_rng_state as set_rng_state
 from .core.inference import inference_mode as inference_mode
 from .core.inference import is_inference_mode_enabled as is_inference_mode_enabled
+from .core.memory_pool import OutOfMemoryError as OutOfMemoryError
 from .core.modes import enable_grad as enable_grad
 from .core.modes import is_grad_enabled as is_grad_enabled
 from .core.modes import no_grad as no_grad

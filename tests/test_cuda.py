@@ -43,7 +43,7 @@ def test_without_a_gpu_questions_are_answered(no_gpu):
     assert cuda.is_available() is False and cuda.device_count() == 0
     assert not cuda.is_initialized() and not cuda.is_simulated() and not cuda.is_bf16_supported()
     assert cuda.memory_allocated() == cuda.memory_reserved() == cuda.max_memory_allocated() == 0
-    assert cuda.memory_stats() == {}
+    assert cuda.memory_stats() == {} and cuda.get_rng_state_all() == [] and cuda.set_rng_state_all([]) is None
     assert cuda.empty_cache() is None and cuda.manual_seed(1) is None and cuda.manual_seed_all(1) is None
     with cuda.device(-1), cuda.device(None), cuda.device_of(torch.ones(1)):
         assert torch.ones(1).get_device() == -1
@@ -67,6 +67,8 @@ def test_without_a_gpu_questions_are_answered(no_gpu):
         lambda: cuda.reset_peak_memory_stats(),
         lambda: cuda.mem_get_info(),
         lambda: cuda.initial_seed(),
+        lambda: cuda.can_device_access_peer(0, 1),
+        lambda: cuda.ipc_collect(),
     ],
 )
 def test_without_a_gpu_use_is_pytorchs_error_in_one_line(no_gpu, use):
@@ -318,6 +320,55 @@ def test_seeds(gpus):
 
 
 # ---------------------------------------------------------------- tensors on devices
+def test_states_of_all_gpus(gpus):
+    states = cuda.get_rng_state_all()
+    first = [torch.rand(3, device=f"cuda:{i}").tolist() for i in range(3)]
+    cuda.set_rng_state_all(states)
+    assert [torch.rand(3, device=f"cuda:{i}").tolist() for i in range(3)] == first and len(states) == 3
+
+
+def test_what_else_is_asked_of_gpus(gpus):
+    assert (
+        cuda.can_device_access_peer(0, 1)
+        and not cuda.can_device_access_peer(1, 1)
+        and cuda.get_arch_list() == []
+    )
+    cuda.set_stream(cuda.Stream(2))
+    assert cuda.current_device() == 2 and cuda.set_stream(None) is None
+    x = torch.ones(1, device="cuda")
+    assert x.record_stream(cuda.current_stream()) is None and cuda.ipc_collect() is None
+    with pytest.raises(RuntimeError, match="CPU"):
+        torch.ones(1).record_stream(cuda.current_stream())
+    cuda.set_device(0)
+
+
+def test_constructors_pin_memory_if_asked(gpus):
+    made = [
+        torch.tensor([1.0], pin_memory=True), torch.tensor([1], pin_memory=True), torch.zeros(2, pin_memory=True),
+        torch.empty(2, pin_memory=True), torch.ones(2, requires_grad=True, pin_memory=True),
+        torch.full((2,), 1.0, pin_memory=True), torch.zeros_like(torch.ones(2), pin_memory=True),
+        torch.ones(1).new_ones(2, pin_memory=True), torch.full_like(torch.ones(1), 2, pin_memory=True), torch.rand(2, pin_memory=True),
+        torch.randn(2, pin_memory=True),
+    ]  # fmt: skip
+    assert (
+        all(t.is_pinned() and t.get_device() == -1 for t in made)
+        and made[4].requires_grad
+        and made[4].is_leaf
+    )
+    assert made[0].cuda(non_blocking=True).tolist() == [1.0] and not made[0].clone().is_pinned()
+
+
+def test_pinned_constructors_need_a_gpu(no_gpu):
+    with pytest.raises(RuntimeError, match="^pin_memory=True requires a CUDA or other accelerator backend"):
+        torch.zeros(2, pin_memory=True)
+
+
+def test_out_says_where_a_constructor_works(gpus):
+    x = torch.ones(3, device="cuda:1")
+    assert torch.zeros(3, out=x) is x and x.tolist() == [0.0, 0.0, 0.0] and x.get_device() == 1
+    assert torch.full((3,), 2.0, out=x).sum() == 6 and x.get_device() == 1
+
+
 def test_cuda_gives_a_copy_and_leaves_the_tensor_where_it_is(gpus):
     x = torch.tensor([1.0, 2.0, 3.0])
     y = x.cuda()

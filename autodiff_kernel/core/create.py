@@ -39,6 +39,16 @@ def made(raw: Any, requires_grad: bool = False, word: str = "", data: Any = None
     return t.requires_grad_()
 
 
+def pinned(t: Tensor) -> Tensor:
+    """A new tensor in page-locked memory: what `pin_memory=True` asks a constructor for."""
+    if not devices.cuda_count():
+        raise RuntimeError(
+            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
+            "this system. torch.cuda.simulate(2) gives two simulated GPUs."
+        )
+    return t.pin_memory().requires_grad_(t.requires_grad)  # type: ignore[attr-defined, no-any-return]
+
+
 def beside(x: Tensor, t: Tensor) -> Tensor:
     """The new tensor t, made after x: inside vmap it has a place for each sample if x differs from sample to sample."""
     if not x.is_dual:
@@ -84,6 +94,8 @@ def tensor(
             t._grad = None
             if modes.watch[0] is not None:
                 modes.watchers["created"]("tensor", t, data)
+            if pin_memory:
+                t = pinned(t)
             return t.requires_grad_() if requires_grad else t
     if isinstance(data, Tensor):
         warnings.warn(
@@ -92,7 +104,8 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    return made(to_raw(data, as_dtype(dtype, "tensor"), device), requires_grad, "tensor", data)
+    t = made(to_raw(data, as_dtype(dtype, "tensor"), device), requires_grad, "tensor", data)
+    return pinned(t) if pin_memory else t
 
 
 @export
@@ -278,12 +291,16 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         shape, d = shape_of(size, name), np_dtype(dtype, name)
         if (
-            device is None and shape and devices.default_device() is devices.CPU
+            device is None and out is None and shape and devices.default_device() is devices.CPU
         ):  # where most tensors are made
             raw = on_cpu(shape, d)
         else:
-            raw = maker(shape, d, device=home_of(device))
+            raw = maker(
+                shape, d, device=out.device if device is None and out is not None else home_of(device)
+            )
         result = made(raw, requires_grad, name)
+        if pin_memory:
+            result = pinned(result)
         return result if out is None else into(out, result)
 
     def like(
@@ -294,7 +311,8 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
         d = input.raw.dtype if dtype is None else np_dtype(dtype, f"{name}_like")
         home = input.device if device is None else devices.parse(device)
         raw = formats.like(input.raw, memory_format, lambda shape: maker(shape, d, device=home))
-        return beside(input, made(raw, requires_grad, name))
+        result = made(raw, requires_grad, name)
+        return beside(input, pinned(result) if pin_memory else result)
 
     def new_(
         self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -304,7 +322,8 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             size = (named["size"],)
         d = self.raw.dtype if dtype is None else np_dtype(dtype, f"new_{name}")
         home = self.device if device is None else devices.parse(device)
-        return beside(self, made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad, name))
+        result = made(maker(shape_of(size, f"new_{name}"), d, device=home), requires_grad, name)
+        return beside(self, pinned(result) if pin_memory else result)
 
     export(
         function,
@@ -363,7 +382,10 @@ def full(
         )
     number = fill_number(fill_value, "full")
     d = as_dtype(dtype, "full") or (out.dtype if out is not None else dtypes.number_dtype(number))
-    result = filled(shape_of((size,), "full"), number, d, home_of(device), requires_grad)
+    home = out.device if device is None and out is not None else home_of(device)
+    result = filled(shape_of((size,), "full"), number, d, home, requires_grad)
+    if pin_memory:
+        result = pinned(result)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -383,7 +405,8 @@ def full_like(
     home = input.device if device is None else devices.parse(device)
     number = fill_number(fill_value, "full_like")
     raw = formats.like(input.raw, memory_format, lambda shape: filled(shape, number, d, home, False).raw)
-    return beside(input, made(raw, requires_grad, "full", number))
+    result = made(raw, requires_grad, "full", number)
+    return beside(input, pinned(result) if pin_memory else result)
 
 
 def new_full(

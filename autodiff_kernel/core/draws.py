@@ -15,7 +15,7 @@ from . import distributions as draw
 from . import dtype as dtypes
 from . import samplewise
 from .api import FUNCTIONS, attach, check_tensor, into
-from .create import made, shape_of
+from .create import made, pinned, shape_of
 from .failures import shape_clash
 from .fills import (
     Array,
@@ -106,7 +106,8 @@ def rand(
             [0.0885, 0.1320]])
     """
     shape = _size("rand", size, named)
-    return _new(shape, uniform_numbers(_float(dtype)), generator, device, requires_grad, out)
+    made = _new(shape, uniform_numbers(_float(dtype)), generator, device, requires_grad, out)
+    return pinned(made) if pin_memory else made
 
 
 @_function("randn")
@@ -122,7 +123,8 @@ def randn(
     tensor([ 1.5410, -0.2934, -2.1788])
     """
     shape = _size("randn", size, named)
-    return _new(shape, normal_numbers(_float(dtype)), generator, device, requires_grad, out)
+    made = _new(shape, normal_numbers(_float(dtype)), generator, device, requires_grad, out)
+    return pinned(made) if pin_memory else made
 
 
 @_function("rand_like")

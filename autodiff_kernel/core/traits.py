@@ -157,6 +157,15 @@ def array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: boo
 attach("__array_wrap__", array_wrap)
 
 
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Say that a stream uses this tensor. There is one stream of each GPU, so its memory is never reused too early."""
+    if not self.is_cuda:
+        raise RuntimeError("record_stream(): the tensor is on the CPU, which has no streams")
+
+
+attach("record_stream", record_stream)
+
+
 def detach(input: Tensor) -> Tensor:
     """A tensor with the same memory and without history: `input.detach()`.
 
