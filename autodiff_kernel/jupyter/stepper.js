@@ -45,6 +45,7 @@ function render({ model, el }) {
   const last = steps.frames.length; // 0 is the start, before any node is taken
   const root = element("div", undefined, "autodiff-stepper");
   root.tabIndex = 0;
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys for its own
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", `${steps.title}. Arrow keys step, Home and End go to the ends.`);
   root.append(element("strong", steps.title));
