@@ -58,7 +58,7 @@ from .func import vmap as vmap
 from .serialization import load as load
 from .serialization import save as save
 
-_LATE_MODULES = {"distributions", "accelerator", "backends", "fft", "linalg", "special", "testing"}
+_LATE_MODULES = {"distributions", "accelerator", "backends", "fft", "linalg", "signal", "special", "testing"}
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)

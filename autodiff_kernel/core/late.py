@@ -39,6 +39,10 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "polynomials": ("", "", ""),
     ".dlpack": ("", "from_dlpack to_dlpack", "__dlpack__ __dlpack_device__"),
     ".storages": ("", "is_storage", "is_set_to set_ storage untyped_storage"),
+    "quantiles": ("nanquantile quantile", "", ""),
+    "histograms": ("histogram", "histogramdd", ""),
+    "differences": ("frexp", "gradient", ""),
+    "spectrograms": ("istft stft", "", ""),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
 }
 HOMES: dict[str, str] = {}  # a function's name: its module

@@ -73,6 +73,7 @@ CASES = [
     Case("round", inputs(halves(-3, 3)), np.round),
     Case("round_decimals", inputs(halves(-3, 3), p=-1), lambda a, p: np.round(a, p)),
     Case("frac", inputs(halves(-3, 3)), lambda a: a - np.trunc(a)),
+    Case("frexp", inputs(away(-2, -1, -0.5, 0, 0.5, 1, 2)), np.frexp),
     Case("nan_to_num", inputs(real, p=(0.0, None, None)), lambda a, p: a),
     # special functions
     Case("erf", inputs(real), each(erf)),

@@ -1,0 +1,5 @@
+"""torch.signal: windows for the analysis of signals."""
+
+from . import windows as windows
+
+__all__ = ["windows"]
