@@ -59,8 +59,8 @@ function render({ model, el }) {
     model.set("at", Math.min(Math.max(to, 0), last));
     model.save_changes();
   };
-  const buttons = [["⏮", "first step", () => 0], ["◀", "step back", (at) => at - 1],
-                   ["▶", "step forward", (at) => at + 1], ["⏭", "last step", () => last]];
+  const buttons = [["|◀", "first step", () => 0], ["◀", "step back", (at) => at - 1],
+                   ["▶", "step forward", (at) => at + 1], ["▶|", "last step", () => last]];
   for (const [sign, name, target] of buttons) {
     const button = element("button", sign);
     button.type = "button";
