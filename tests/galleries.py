@@ -25,6 +25,7 @@ def run(kernel: str = "autodiff", **environment: str) -> Any:
         cell.outputs, cell.execution_count = [], None
     client = NotebookClient(book, kernel_name=kernel, record_timing=False, store_widget_state=False)
     client.execute(cwd=str(PATH.parent), env={**os.environ, **environment})
+    book.metadata = gallery().metadata  # without the version of this Python
     return book
 
 

@@ -1,5 +1,6 @@
 """A running `autodiff-kernel lab`, for the tests of the command and of the browser."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -17,14 +18,18 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A running `autodiff-kernel lab` and the URL it prints; it is stopped at the end."""
+def serving(*words: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A running `autodiff-kernel lab` and the URL it prints; it is stopped at the end.
+
+    environment: what it finds in its environment besides what is in ours.
+    """
     new_group = subprocess.CREATE_NEW_PROCESS_GROUP if sys.platform == "win32" else 0
     process = subprocess.Popen(
         [*COMMAND, "lab", "--no-browser", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        env={**os.environ, **environment},
         creationflags=new_group,
     )
     try:

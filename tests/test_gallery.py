@@ -13,7 +13,7 @@ from galleries import bundles, code_cells, gallery, run, said, shown
 from markup import html_is_plain, svg_is_plain, text_is_plain
 
 from autodiff_kernel.jupyter.magics import GROUPS, LISTING
-from autodiff_kernel.views import charts, scene
+from autodiff_kernel.views import charts, scene, style
 
 BOOK = gallery()
 VIEWS = list(bundles(BOOK))
@@ -112,6 +112,24 @@ def test_what_differs_by_colour_differs_by_something_else() -> None:
         assert a != b, (one, two)
     dashes = [dash for _, dash in charts.LOOKS]
     assert len(set(dashes)) == len(dashes)
+
+
+def luminance(colour: str) -> float:
+    """As WCAG 2.1 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+GROUNDS = (style.CARD, style.GATE, style.LEAF_FILL, style.OUTPUT_FILL, style.ERROR_FILL)
+
+
+@pytest.mark.parametrize("name", ["INK", "GREY", "LEAF", "OUTPUT", "GRADIENT", "ERROR"])
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_every_colour_of_a_text_can_be_read_on_every_ground(name: str, ground: str) -> None:
+    """Views bring their own light card, so that one palette serves light and dark themes."""
+    dark, bright = sorted((luminance(getattr(style, name)), luminance(ground)))
+    assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_an_answer_is_small() -> None:

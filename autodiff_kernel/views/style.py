@@ -18,7 +18,7 @@ import numpy as np
 INK, GREY, LINE, RULE = "#1b1f24", "#5b6570", "#8a949e", "#d5dade"
 CARD, GATE = "#ffffff", "#f3f5f7"
 LEAF, LEAF_FILL = "#1f5f9e", "#e7f0fa"
-OUTPUT, OUTPUT_FILL = "#a86a00", "#fdf3dc"
+OUTPUT, OUTPUT_FILL = "#966000", "#fdf3dc"
 GRADIENT = "#a63a0b"  # gradients and local derivatives; used for nothing else
 ERROR, ERROR_FILL = "#b3003c", "#fdeaf0"  # the node an error is about; always with a word beside it
 
