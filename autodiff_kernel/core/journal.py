@@ -149,6 +149,7 @@ class Log:
             0,
         )  # of what was read: first and last record, how many
         self._positions: dict[int, int] | None = None
+        self._uses: dict[int, list[int]] | None = None
 
     def events(self) -> list[Event]:
         """All of them, oldest first.  (The list is made once for all questions between two events: leave it as it is.)"""
@@ -156,7 +157,7 @@ class Log:
         ends = (records[0], records[-1], len(records)) if records else (None, None, 0)
         if ends[0] is not self._ends[0] or ends[1] is not self._ends[1] or ends[2] != self._ends[2]:
             self._read = [event_of(r) for r in list(records)]
-            self._ends, self._positions = ends, None
+            self._ends, self._positions, self._uses = ends, None, None
         return self._read
 
     def position(self, event: Any) -> int:
@@ -165,6 +166,20 @@ class Log:
         if self._positions is None:
             self._positions = {id(e): i for i, e in enumerate(events)}
         return self._positions.get(id(event), -1)
+
+    def uses(self, result: Any) -> list[int]:
+        """Where the events stand that have the tensor `result` (a weak reference) as an input, oldest first."""
+        events = self.events()
+        if self._uses is None:
+            uses: dict[int, list[int]] = {}
+            for i, e in enumerate(events):
+                for x in e.inputs:
+                    if x.__class__ is Event and x.result is not None:
+                        at = uses.setdefault(id(x.result), [])
+                        if not at or at[-1] != i:
+                            at.append(i)
+            self._uses = uses
+        return self._uses.get(id(result), []) if result is not None else []
 
     def clear(self) -> None:
         self.records.clear()

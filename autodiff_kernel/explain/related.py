@@ -1,6 +1,7 @@
 """Which events have to do with a tensor: those that led to it, and those that used it since."""
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 from autodiff_kernel.core import journal
@@ -35,17 +36,29 @@ def uses_of(e: Event) -> list[Event]:
 def _uses(start: Event | None) -> Iterator[Event]:
     if start is None or start.result is None:
         return
+    log = journal.LOG.events()
     known = {id(start.result)}
-    for e in list(journal.LOG):
-        if any(x.__class__ is Event and id(x.result) in known for x in e.inputs):
-            if e.result is not None:
-                known.add(id(e.result))
-            yield e
+    waiting = list(journal.LOG.uses(start.result))  # places in the log, the oldest first: a heap
+    done = -1
+    while waiting:
+        i = heappop(waiting)
+        if i == done:
+            continue
+        done, e = i, log[i]
+        if e.result is not None and id(e.result) not in known:
+            known.add(id(e.result))
+            for k in journal.LOG.uses(e.result):
+                if k > i:
+                    heappush(waiting, k)
+        yield e
 
 
 def direct_uses(e: Event) -> list[Event]:
     """The logged events that have the tensor of e itself as an input, oldest first."""
-    return [u for u in list(journal.LOG) if any(x.result is e.result for x in tensors_of(u))]
+    log = journal.LOG.events()
+    if e.result is None:
+        return [u for u in log if any(x.result is None for x in tensors_of(u))]
+    return [log[i] for i in journal.LOG.uses(e.result)]
 
 
 class Whole:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kernel.core import journal
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
@@ -191,8 +192,8 @@ def wrong_axis(x: Any, names: Names) -> Iterator[Answer]:
         if not e.op.spreads or len(found) != 2 or len(found[0].shape) == len(found[1].shape):
             continue
         table, folded = sorted(found, key=lambda i: -len(i.shape))
-        fold = _folding(folded)
-        if table.shape != e.shape or fold is None or tensors_of(fold)[0].shape != table.shape:
+        fold = _folding(folded) if table.shape == e.shape else None
+        if fold is None or tensors_of(fold)[0].shape != table.shape:
             continue
         dims = _dims(fold)
         if folded.shape != fold.shape or dims == tuple(range(len(dims))) or set(folded.shape) == {1}:
@@ -216,6 +217,19 @@ def wrong_axis(x: Any, names: Names) -> Iterator[Answer]:
 
 def _folding(e: Event) -> Event | None:
     """The reduction behind e, past operations element by element."""
+    log = journal.LOG.events()
+    if _reductions[0] is not log:
+        _reductions[:] = log, {}
+    known = _reductions[1]
+    if id(e) not in known:
+        known[id(e)] = e, _reduction(e)
+    return known[id(e)][1]  # type: ignore[no-any-return]
+
+
+_reductions: list[Any] = [None, {}]  # the log, and what was found for its events
+
+
+def _reduction(e: Event) -> Event | None:
     while list(operations([e])) and tensors_of(e):
         if e.op.name in FOLDS:
             return e
@@ -326,7 +340,6 @@ def batch_squeezed(x: Any, names: Names) -> Iterator[Answer]:
 
 
 def _same_line(e: Event) -> list[Event]:
-    from autodiff_kernel.core import journal
 
     return [u for u in list(journal.LOG) if u.spot == e.spot]
 

@@ -46,12 +46,8 @@ def not_updated(x: Any, names: Names) -> Iterator[Answer]:
 
 
 def _later(e: Event, than: Event) -> bool:
-    for other in list(journal.LOG):
-        if other is than:
-            return True
-        if other is e:
-            return False
-    return True
+    here, there = journal.LOG.position(e), journal.LOG.position(than)
+    return here < 0 or 0 <= there <= here
 
 
 def _zeroed(x: Tensor) -> Event | None:

@@ -27,7 +27,7 @@ def changed_unseen(x: Any, names: Names) -> Iterator[Answer]:
     """A value that an operation saved for backward was changed through .data or NumPy: the gradient is wrong."""
     if not isinstance(x, Tensor):
         return
-    writes, lent = Writes(), _numpy_knows()
+    writes, lent = all_writes(), _numpy_knows()
     if not writes.unseen and not lent:
         return
     values = Values()
@@ -42,6 +42,17 @@ def changed_unseen(x: Any, names: Names) -> Iterator[Answer]:
                     yield _unseen(e, saved, role, w, values, names)
             if not found and lent:
                 yield from _unseen_by_numpy(e, saved, role, values, names)
+
+
+_newest: list[Any] = [None, None]  # the log, and its writes
+
+
+def all_writes() -> "Writes":
+    """The writes in the log.  (Each tensor that is asked about wants them, so they are kept.)"""
+    log = journal.LOG.events()
+    if _newest[0] is not log:
+        _newest[:] = log, Writes()
+    return _newest[1]  # type: ignore[no-any-return]
 
 
 class Writes:

@@ -1,5 +1,7 @@
 """What values did events have?  As recorded, as tensors still hold them, or computed again from those."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,24 @@ _DRAWN = ("redraw", "dropout", "bernoulli", "multinomial", "rand", "normal", "po
 Array = Any
 
 
+_asked: list[dict[int, tuple[Event, Array | None]]] = []  # what the questions under way have found out
+
+
+@contextmanager
+def one_question() -> Iterator[None]:
+    """All diagnoses inside share the values that they look up: nothing changes meanwhile."""
+    _asked.append({})
+    try:
+        yield
+    finally:
+        _asked.pop()
+
+
 class Values:
     """The values of events, each looked up or computed once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Event, Array | None]] = {}
+        self._known = _asked[-1] if _asked else {}
 
     def of(self, x: Any) -> Array | None:
         """The value of an event as a NumPy array (of a number: itself); None if it was not kept and cannot be had."""

@@ -23,6 +23,7 @@ from .standing import nothing_at_hand, standing
 from .training import not_updated, parameters
 from .uninitialised import uninitialised
 from .unseen import changed_unseen
+from .values import one_question
 from .whole_numbers import cut_off, divided, rounded, wrapped
 from .words import names_of_caller
 from .writes import last_write, shared_memory, two_names, view_written
@@ -80,7 +81,7 @@ def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
 def answers_to(things: Sequence[Any], namespace: Mapping[str, Any]) -> list[Answer]:
     """Everything that is known about any of several things, the most important first; each answer once."""
     ranked: list[tuple[int, Answer]] = []
-    with modes.recording(False):
+    with modes.recording(False), one_question():
         for x in things:  # (diagnoses share what they look up about one of them)
             for rank, diagnosis in enumerate(DIAGNOSES):
                 ranked += [(rank, a) for a in diagnosis(x, namespace)]
