@@ -467,3 +467,13 @@ def test_every_row(case: Case) -> None:
             assert shared == viewed and (t.op.view or not any(viewed))
             if any(viewed):
                 assert y.tangent.stride() == y.primal.stride()
+
+
+def test_a_tangent_that_is_a_leaf_is_not_changed_in_place():
+    t = torch.ones(3, requires_grad=True)
+    with fwAD.dual_level():
+        d = fwAD.make_dual(torch.ones(3), t)
+        for change in (lambda: d.mul_(2), lambda: d[0].mul_(2), lambda: d.copy_(torch.ones(3))):
+            with pytest.raises(RuntimeError, match="leaf Variable that requires grad is being used"):
+                change()
+    assert t.tolist() == [1, 1, 1] and t.is_leaf

@@ -1,5 +1,6 @@
 """torch.autograd: gradients of what was computed."""
 
+import warnings as _warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..core.edges import arrivals as _arrivals
 from ..core.edges import as_root as _as_root
 from ..core.errors import explain as _explain
 from ..core.levels import vmapping as _vmapping
+from ..core.op import TABLE as _TABLE
 from ..core.tensor import Tensor
 from ..core.wrappers import samples as _samples
 from . import anomaly_mode as anomaly_mode
@@ -73,6 +75,16 @@ def backward(
     >>> torch.autograd.backward([x.sum(), (x * x).sum()]); x.grad
     tensor([3., 5.])
     """
+    if grad_variables is not None:  # its name in PyTorch 0.3
+        _warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
     roots = [_as_root(x) for x in _listed(tensors)]
     gradients = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
     _engine.backward(roots, gradients, retain_graph, create_graph, inputs)
@@ -117,7 +129,7 @@ def grad(
         roots, wanted, gradients, retain_graph, create_graph, bool(allow_unused) or materialize_grads
     )
     if materialize_grads:
-        out = tuple(x.detach() * 0 if g is None else g for x, g in zip(wanted, out))
+        out = tuple(_zeros(x, create_graph) if g is None else g for x, g in zip(wanted, out))
     return out
 
 
@@ -125,11 +137,25 @@ def _batched(
     roots: Any, wanted: Any, gradients: Any, retain: Any, create_graph: bool, unused: bool, materialize: bool
 ) -> tuple[Any, ...]:
     """The gradients for each entry of the cotangents' first dimension, in one walk: a vmap over cotangents."""
-    size = next((g.raw.shape[0] for g in gradients if isinstance(g, Tensor) and g.raw.ndim), None)
-    if size is None:
+    given = [g for g in gradients if isinstance(g, Tensor)]
+    if not given:
+        raise _explain(
+            RuntimeError,
+            "grad can be implicitly created only for scalar outputs",
+            "With is_grads_batched=True there is one gradient for each cotangent, and no cotangents were given.",
+            "pass grad_outputs=, a tensor whose first dimension counts the cotangents.",
+        )
+    if any(not g.raw.ndim for g in given):
+        raise IndexError(
+            "invalid index of a 0-dim tensor: with is_grads_batched=True the first dimension of grad_outputs counts the "
+            "cotangents"
+        )
+    sizes = [g.raw.shape[0] for g in given]
+    size = sizes[0]
+    if any(n != size for n in sizes):
         raise ValueError(
-            "is_grads_batched=True needs grad_outputs whose first dimension counts the cotangents, but got "
-            f"{[type(g).__name__ for g in gradients]}"
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            "dimension"
         )
     for i, (y, g) in enumerate(zip(roots, gradients)):
         if isinstance(g, Tensor) and g.raw.shape[1:] != y.raw.shape:
@@ -146,5 +172,11 @@ def _batched(
         out = _engine.grad(roots, wanted, cotangents, retain, create_graph, unused or materialize)
         found = [None if g is None else _samples(g, v.level, size) for g in out]
     if materialize:
-        found = [_batches.batch(x.detach() * 0, size) if g is None else g for x, g in zip(wanted, found)]
+        found = [_zeros(x, create_graph) if g is None else g for x, g in zip(wanted, found)]
     return tuple(found)
+
+
+def _zeros(x: Any, create_graph: bool) -> Any:
+    """The gradient of an input that nothing depends on; with `create_graph` a leaf that can be differentiated."""
+    zeros = _TABLE["zeros_like"](x.detach())
+    return zeros.requires_grad_() if create_graph and not zeros.is_dual else zeros

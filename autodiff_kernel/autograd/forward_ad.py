@@ -188,7 +188,10 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         )
     if level >= len(_open):
         raise explain(RuntimeError, "Invalid level given to _fw_primal", f"No level {level} is open.")
-    return UnpackedDualTensor(*dual.split(tensor, _open[level].k))
+    primal, rate = dual.split(tensor, _open[level].k)
+    return UnpackedDualTensor(
+        primal.view_as(primal) if rate is None else primal, rate
+    )  # always another tensor
 
 
 class _set_fwd_grad_enabled(_Switch):

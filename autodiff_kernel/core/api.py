@@ -11,6 +11,7 @@ from .batched import newest
 from .errors import explain
 from .hot import binary, unary
 from .inplace import adopt, check_cast, check_overlap, check_partial_overlap, in_place
+from .modes import is_grad_enabled
 from .op import Op
 from .tensor import Tensor
 
@@ -87,6 +88,8 @@ def into(out: Any, result: Any, *inputs: Any) -> Any:
     """
     if out is None:
         return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if result.is_dual or out.is_dual:
         if newest(result) or newest(out):
             raise RuntimeError(
@@ -97,20 +100,20 @@ def into(out: Any, result: Any, *inputs: Any) -> Any:
             "Trying to use forward AD with an operation that does not support it because it is an out= function. Use "
             "its result, or write it with copy_()."
         )
+    if (out.node is not None or result.node is not None) and is_grad_enabled():
+        raise explain(
+            RuntimeError,
+            "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad.",
+            "Memory that is filled from outside has no history.",
+            "leave out= away and use what the function returns.",
+            tensor=out if out.node is not None else result,
+            topic="out with grad",
+        )
     if out.raw.shape != result.raw.shape:
         check_cast(result.raw.dtype, out.raw.dtype)
         out.raw = result.raw.astype(out.raw.dtype)
     else:
-        if out.node is not None or result.node is not None:
-            raise explain(
-                RuntimeError,
-                "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-                "requires grad.",
-                "Memory that is filled from outside has no history.",
-                "leave out= away and use what the function returns.",
-                tensor=out if out.node is not None else result,
-                topic="out with grad",
-            )
         check_overlap(out)
         for x in inputs:
             if isinstance(x, Tensor):

@@ -9,7 +9,7 @@ from . import dual, dual_grad, hooks, modes
 from . import tensor as _tensor
 from .accumulate import deposit
 from .collect import collect, run, watched
-from .edges import as_inputs
+from .edges import as_inputs, no_input
 from .errors import explain
 from .graph import Node, as_edge
 from .hooks import has_hooks
@@ -96,13 +96,7 @@ def grad(
         )
     for x in inputs:
         if not isinstance(x, Tensor):
-            raise explain(
-                TypeError,
-                f"grad(): inputs must be Tensors, but got {type(x).__name__}",
-                cure="pass the tensors whose gradients are wanted.",
-                topic="no tensor",
-                value=x,
-            )
+            raise no_input(x)
     carried = any(isinstance(g, Tensor) and g.is_dual for g in gradients)  # then the walk carries wrappers
     keep = create_graph if retain_graph is None else retain_graph
     if any(isinstance(t, Tensor) and t.is_dual for t in outputs):

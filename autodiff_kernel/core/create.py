@@ -53,9 +53,10 @@ def beside(x: Tensor, t: Tensor) -> Tensor:
     """The new tensor t, made after x: inside vmap it has a place for each sample if x differs from sample to sample."""
     if not x.is_dual:
         return t
+    from .dual import plain
     from .samplewise import for_samples
 
-    return for_samples(t, x)
+    return for_samples(t, plain(x))  # where only the tangent differs, a write of it makes the place
 
 
 def export(f: Any, name: str = "", doc: str = "") -> Any:

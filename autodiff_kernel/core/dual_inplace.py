@@ -31,10 +31,22 @@ def change(function: Any, x: Tensor, args: Any, kwargs: Any) -> Tensor:
     old, ground = x, batched.ground(x)
     if modes.is_grad_enabled() and any(has_node(v) for v in (x, *args, *kwargs.values())):
         check_allowed(ground)
+        check_tangents(x)
         old = aside(x)
     check_overlap(ground)
     write(x, function(old, *args, **kwargs), getattr(function, "__name__", ""))
     return x
+
+
+def check_tangents(x: Any) -> None:
+    """Tangents are changed along with their values: may autograd follow that?"""
+    while x.is_dual:
+        if x.__class__ is Dual:
+            if x.level in live and not is_stopped():
+                check_allowed(batched.ground(x.tangent))
+            x = x.primal
+        else:
+            x = x.value
 
 
 def has_node(x: Any) -> bool:

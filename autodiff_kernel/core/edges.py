@@ -11,6 +11,7 @@ import numpy as np
 
 from . import device as devices
 from . import dtype as dtypes
+from .errors import explain
 from .graph import Node, as_edge, edges_of, node_of
 from .op import pick_node
 from .tensor import Tensor, wrap
@@ -68,8 +69,21 @@ def as_inputs(inputs: Any, roots: Sequence[Tensor]) -> list[Any]:
         inputs = [inputs]
     out: list[Any] = []
     for x in [inputs] if isinstance(inputs, Tensor) else inputs:
+        if not isinstance(x, (Tensor, GradientEdge)):
+            raise no_input(x)
         out += arrivals(x, roots) if isinstance(x, GradientEdge) else [x]
     return out
+
+
+def no_input(x: Any) -> RuntimeError:
+    return explain(
+        RuntimeError,
+        f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}",
+        "A gradient arrives at a tensor: a number or another object has no place in the graph.",
+        "pass the tensors whose gradients are wanted.",
+        topic="no tensor",
+        value=x,
+    )
 
 
 def arrivals(edge: GradientEdge, roots: Sequence[Any]) -> list[Tensor]:

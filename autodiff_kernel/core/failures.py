@@ -46,7 +46,9 @@ def translate(op: Any, xs: Any, raws: Any, p: Any, error: BaseException) -> Base
     if isinstance(error, TypeError) and "not supported for the input types" in text:
         kinds = ", ".join(str(x.dtype) if isinstance(x, Tensor) else type(x).__name__ for x in xs)
         return explain(
-            RuntimeError, f"{op.name} is not implemented for {kinds}", cure="convert to another dtype first."
+            NotImplementedError,
+            f"{op.name} is not implemented for {kinds}",
+            cure="convert to another dtype first.",
         )
     if isinstance(error, (ValueError, OverflowError)):
         return explain(RuntimeError, f"{op.name}: {text}", describe(xs))

@@ -24,6 +24,8 @@ import numpy as np
 from . import device as devices
 from . import dtype as dtypes
 from . import graph, modes, places
+from .captured import check as check_captured
+from .captured import guarding
 from .errors import explain
 from .graph import Node, as_edge, new, tick, written
 from .olds import before_write, keepers
@@ -40,6 +42,8 @@ def stamp(t: Tensor) -> None:
 
     Memory without a counter was saved by nobody: its writes are numbered, and no walk has to look for them.
     """
+    if guarding[0]:
+        check_captured(t)
     v = t.version
     if modes.watch[0] is not None:
         modes.watchers["wrote"](t)
@@ -128,7 +132,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         kind = other.__class__
         ka = a.__class__
         scalar = ka is float32 or ka is float64
-        if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual:
+        if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual or guarding[0]:
             return general(self, other, **scale)
         if kind is Tensor or kind is Parameter:
             b = other.raw
@@ -320,7 +324,7 @@ def check_partial_overlap(a: Any, b: Any) -> None:
         return
     start, other = a.__array_interface__["data"][0], b.__array_interface__["data"][0]
     if start < other + b.nbytes and other < start + a.nbytes:
-        if start != other or a.nbytes != b.nbytes or a.strides != b.strides:
+        if start != other or a.shape != b.shape or steps(a) != steps(b):
             raise explain(
                 RuntimeError,
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
@@ -329,6 +333,11 @@ def check_partial_overlap(a: Any, b: Any) -> None:
                 "elements.",
                 "compute aside and assign (x[1:] = x[1:] + x[:-1]), or clone() what is read.",
             )
+
+
+def steps(a: Any) -> list[int]:
+    """The strides that are ever taken: a dimension of size 1 has any."""
+    return [s for s, n in zip(a.strides, a.shape) if n != 1]
 
 
 def check_allowed(t: Tensor) -> None:

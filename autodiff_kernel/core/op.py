@@ -35,6 +35,7 @@ from . import modes
 from .graph import Node, new, tick
 from .meeting import NUMBERS, meet
 from .packing import at_work, pack_node
+from .reals import WORDS, refusal
 from .saved import spent_rule
 from .sharing import saved_version_of
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
@@ -70,7 +71,7 @@ class Op:
     __slots__ = ("name", "fwd", "a", "b", "c", "each", "reads", "mode", "jvp", "params", "outputs", "spreads", "view",
                  "types", "types_from", "node_names", "symbol", "partials", "latex", "doc", "arity", "keeps",
                  "keeps_letters", "counters", "spent", "is_spent", "picks", "variants", "differentiable", "base",
-                 "casts", "whole", "batch", "direct", "adds")  # fmt: skip
+                 "casts", "whole", "batch", "direct", "adds", "real")  # fmt: skip
 
     def __init__(
         self,
@@ -119,6 +120,7 @@ class Op:
         self.variants: dict[Any, Op] = {}
         self.base = self
         self.casts: tuple[Any, ...] = ()  # of a variant: the dtypes that its inputs had before they were cast
+        self.real = WORDS.get(name)  # of a row for real numbers only: what it says of complex ones
         self.is_spent = False
         self.spent = self
         if register:
@@ -241,6 +243,8 @@ def record(op: Op, xs: Any, p: Any) -> Any:
         else:
             raws.append(x)
     row = op
+    if op.real is not None and any(getattr(getattr(r, "dtype", None), "kind", "") == "c" for r in raws):
+        raise refusal(op.real, raws)
     first = raws[0].__class__
     if len(raws) > 1 or op.types or first is not ndarray:
         raws, row = meet(op, xs, raws)

@@ -89,7 +89,7 @@ def count_edges(route: Route, roots: Iterable[Node], hooked: set[Node]) -> None:
                 if e is not None and e.op is None and (route.nodes is None or e in route.nodes):
                     due[e] = due.get(e, 0) + 1
     for n in roots:
-        if n.op is None:
+        if n.op is None and (route.nodes is None or n in route.nodes):
             due.setdefault(n, 0)
     if not hooked.isdisjoint(due):
         route.due = due

@@ -43,7 +43,8 @@ def walk(
         step, hot = anomaly.watched(step), False
     for node, g in roots:
         if node.op is None:
-            leaves[node] = _own(g) if node not in leaves else leaves[node] + g
+            if nodes is None or node in nodes:
+                leaves[node] = _own(g) if node not in leaves else leaves[node] + g
         else:
             _wait(pending, heap, node, g)
     plain = hot and trail is None

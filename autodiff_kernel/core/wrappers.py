@@ -6,9 +6,12 @@ others to one level; on the way back everything else is wrapped as before.
 
 from typing import Any
 
-from . import batched, dual
+from . import batched, dual, modes
 from .batched import Batched, samples_first
+from .captured import check as check_captured
+from .captured import guarding
 from .dual import Dual
+from .inplace import check_allowed, stamp
 from .levels import Vmap, open_vmaps
 from .op import Op
 from .tensor import Tensor
@@ -92,7 +95,14 @@ def beneath(x: Any, f: Any) -> Any:
 
 def turn_inside(x: Any, op: Op, p: Any) -> None:
     """Give what is inside x the shape that a view operation would give."""
+    below = batched.ground(x)
+    if guarding[0]:
+        check_captured(below)
+    if modes.is_grad_enabled() and below.node is not None:
+        check_allowed(below)
     if x.__class__ is Batched:
         x.value = op(x, p=p).value
     else:
-        x.primal, x.tangent = op(x.primal, p=p), op(x.tangent, p=p)
+        primal, tangent = op(x.primal, p=p), op(x.tangent, p=p)
+        stamp(primal)
+        x.__dict__.update(primal=primal, tangent=tangent)  # at once, for an interrupt

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import dual, modes
+from ..core.captured import transforming
 from ..core.errors import explain
 from ..core.levels import differentiating
+from ..core.op import TABLE
 from ..core.pull import is_tracked, lift, pull, recording, zeros_like
 from ..core.pytree import flatten, tree_map, unflatten
 from ..core.tensor import Tensor
@@ -69,7 +71,13 @@ def jvp_of(
         check_pair(p, t)
     if not flat:
         check_tensors(flat, "primals")
-    with dual.still(False), dual.level(of_function=True) as k, differentiating():
+    with (
+        dual.still(False),
+        dual.level(of_function=True) as k,
+        differentiating(),
+        transforming(func) as frame,
+    ):
+        frame.give(flat)
         made = [dual.make(p, t, k) for p, t in zip(flat, moving)]
         duals = made if spec is None else unflatten(spec, made)
         out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
@@ -128,6 +136,11 @@ def check_pair(p: Tensor, t: Tensor) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ linearize
+def copied(x: Any) -> Any:
+    """A copy of a tensor, which the function may change in place."""
+    return TABLE["clone"](x) if isinstance(x, Tensor) else x
+
+
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """(func(*primals), a function of tangents that gives their rates of change), for many directions at one point.
 
@@ -143,7 +156,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     check_tensors(flat, "primals")
     outside = modes.is_grad_enabled()
     with recording():
-        lifted, out = on_lifted(lambda fresh: func(*fresh), flat, spec)
+        lifted, out = on_lifted(func, lambda fresh: func(*tree_map(copied, fresh)), flat, spec)
         ys, out_spec = flatten(out)
         check_outputs(ys, "linearize(f, *primals)")
         seeds = [lift(zeros_like(y)) for y in ys]

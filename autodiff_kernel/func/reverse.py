@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import modes
+from ..core.captured import transforming
 from ..core.dual_inplace import NoPlace
 from ..core.errors import explain
 from ..core.levels import differentiating
@@ -83,18 +84,23 @@ def bare(x: Any) -> Any:
     return tree_map(lambda t: without_history(t) if isinstance(t, Tensor) else t, x)
 
 
-def on_lifted(run: Callable[[Any], Any], flat: list[Any], spec: Any) -> tuple[list[Any], Any]:
+def on_lifted(func: Any, run: Callable[[Any], Any], flat: list[Any], spec: Any) -> tuple[list[Any], Any]:
     """(fresh inputs, what `run` gives for them nested as `spec` says).
 
     Inside vmap they are tensors of their own for each sample.  If the function writes them into a tensor that has no
     place for samples, it runs again with inputs that are the same for all samples, as far as they are.
+    func: the user's function that `run` calls.
     """
-    lifted = [lift(x) for x in flat]
-    try:
-        return lifted, run(unflatten(spec, lifted))
-    except NoPlace:
-        lifted = [lift(x, shared=True) for x in flat]
-        return lifted, run(unflatten(spec, lifted))
+    for shared in (False, True):
+        lifted = [lift(x, shared) for x in flat]
+        with transforming(func, reverse=True) as frame:
+            frame.give(lifted)
+            try:
+                return lifted, run(unflatten(spec, lifted))
+            except NoPlace:
+                if shared:
+                    raise
+    raise AssertionError
 
 
 # ------------------------------------------------------------------------------------------------ vjp
@@ -122,7 +128,7 @@ def vjp_of(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_au
         return func(*(fresh if argnums is None else replaced(args, argnums, fresh)))
 
     with recording(), differentiating():
-        lifted, out = on_lifted(run, flat, spec)
+        lifted, out = on_lifted(func, run, flat, spec)
         if has_aux:
             out, aux = with_aux(out, "vjp(f, *primals)")
         ys, out_spec = flatten(out)
@@ -176,7 +182,9 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
         check_tensors(flat)
         aux, outside = None, modes.is_grad_enabled()
         with recording(), differentiating():
-            lifted, y = on_lifted(lambda fresh: func(*replaced(args, argnums, fresh), **kwargs), flat, spec)
+            lifted, y = on_lifted(
+                func, lambda fresh: func(*replaced(args, argnums, fresh), **kwargs), flat, spec
+            )
             if has_aux:
                 y, aux = with_aux(y, "grad_and_value(f)(*args)")
             check_scalar(y)

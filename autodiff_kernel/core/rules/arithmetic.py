@@ -69,7 +69,7 @@ def _whole_powers(a: Any, b: Any) -> Any:
 
 def _exponent_rule(g: Any, n: Any) -> Any:
     # 0**b is constant (0) for b > 0, but log(0) is -inf: the product must be 0, not nan
-    zero = (n.a == 0) & (n.b >= 0)
+    zero = (n.a == 0) & (n.b.real >= 0)  # (complex numbers have no order)
     return g * where(zero, 0, n.y * log(where(zero, 1, n.a)))
 
 
@@ -87,7 +87,7 @@ pow_tensor = Op(
 
 def _base_number_rule(g: Any, n: Any) -> Any:
     if n.a == 0:  # 0**b is constant for b > 0, and 0 * log(0) would be nan
-        constant = n.b >= 0
+        constant = n.b.real >= 0
         return g * where(constant, 0, where(constant, 0, n.y) * float("-inf"))
     if getattr(n.y, "raw", n.y).dtype.kind == "c":
         return g * (n.y * cmath.log(n.a))
@@ -114,8 +114,12 @@ _add, _sub, _mul, _div = binary(add), binary(sub), binary(mul), binary(div, floa
 _rsub, _pow_number, _pow_tensor = binary(rsub), binary(pow_number), binary(pow_tensor)
 
 
+def _kinds(operands: tuple[Any, ...]) -> list[str]:
+    return [x.raw.dtype.kind for x in operands if isinstance(x, Tensor)]
+
+
 def _check_alpha(alpha: Any, operands: tuple[Any, ...]) -> None:
-    kinds = [x.raw.dtype.kind for x in operands if isinstance(x, Tensor)]
+    kinds = _kinds(operands)
     if alpha.__class__ is bool and any(kind != "b" for kind in kinds):
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, (float, complex)) and all(kind in "biu" for kind in kinds):
@@ -129,7 +133,9 @@ def scaled(fast: Any, row: Op) -> Any:
     def method(self: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         if alpha.__class__ is not int or alpha != 1:
             _check_alpha(alpha, (self, other))
-            if alpha != 1:
+            if alpha != 1 and not (
+                name == "sub" and "b" in _kinds((self, other))
+            ):  # (of truths: refused below)
                 other = other * alpha
         result = fast(self, other) if isinstance(self, Tensor) else number_first(row, self, other)
         if result is NotImplemented:

@@ -4,11 +4,15 @@ In place (`x.t_()`, `x.unsqueeze_(0)`) nothing is written: the tensor object its
 """
 
 import warnings
+from collections import deque
+from itertools import starmap
 from typing import Any
 
 from .. import device as devices
 from .. import modes, storage
 from ..api import FUNCTIONS, attach, check_tensor, public
+from ..captured import check as check_captured
+from ..captured import guarding
 from ..graph import new
 from ..inplace import check_allowed, move, stamp
 from ..op import Op
@@ -257,6 +261,8 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
 
         turn_inside(x, op, p)
         return x
+    if guarding[0]:
+        check_captured(x)
     if modes.is_grad_enabled() and x.node is not None:
         check_allowed(x)
     old = new(Tensor)
@@ -267,21 +273,20 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
         if family is not None and family.__class__ is not View
         else []
     )
-    for v in live:  # views were made from the old shape: it stays their base
-        v.family = View(old, v.family.chain, v.family.made)
     out = op(old, p=p)
     x.version = out.version
     stamp(x)
-    changes: list[Any] = []
+    whole = family.__class__ is not View and not live
+    changes: list[Any] = [(x, "raw", out.raw), (x, "family", None if whole else out.family)]
+    for v in live:  # views were made from the old shape: it stays their base
+        changes.append((v, "family", View(old, v.family.chain, v.family.made)))
+    if not whole:
+        family_of(out.family.base).add(x)
     if out.node is not None:
         move(x, out.node, changes)
-    for owner, name, value in changes:
-        setattr(owner, name, value)
-    x.raw = out.raw
-    x.family = None
-    if family.__class__ is View or live:
-        x.family = out.family
-        family_of(out.family.base).add(x)
+    deque(
+        starmap(setattr, changes), 0
+    )  # in one call into C, so that an interrupt finds all changed, or nothing
     return x
 
 
