@@ -411,3 +411,41 @@ def test_a_change_of_the_gradient_is_no_update_of_a_copy(line):
     assert "copy" not in a.topic and a.finding.startswith(
         "w.grad is zero: it was set to zero in line 3" if "zero" in line else "w is a leaf that requires grad"
     )
+
+
+OWN_MODEL = """class Net:
+    def __init__(self):
+        self.w = torch.ones(3, requires_grad=True)
+        self.unused = torch.ones(2, requires_grad=True)
+    def __call__(self, x):
+        return (self.w * x).sum()
+    def parameters(self):
+        return [self.w, self.unused]
+net = Net()
+net(3).backward()
+"""
+
+
+def test_a_model_of_ones_own_class_is_asked_for_its_parameters():
+    ns = cell(OWN_MODEL)
+    a = ns.why("net")
+    assert "net.unused" in a.finding and a.topic != "nothing"
+    assert [b.topic for b in explain.untrained(ns["net"], ns)] == ["not used"]
+
+
+def test_attributes_of_ones_own_objects_are_names():
+    ns = cell(OWN_MODEL)
+    assert explain.why(ns["net"].unused, ns).finding.startswith("net.unused.grad is None")
+
+
+def test_objects_that_answer_nothing_are_not_asked():
+    ns = cell(
+        OWN_MODEL
+        + """class Odd:
+    __slots__ = ()
+    def __getattr__(self, name):
+        raise OSError
+a_first = Odd()
+"""
+    )
+    assert explain.why(ns["net"].unused, ns).finding.startswith("net.unused.grad is None")

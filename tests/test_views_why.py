@@ -573,3 +573,18 @@ def test_an_exception_that_cannot_be_printed() -> None:
 
     with pytest.raises(ValueError, match="no text"):
         why(Odd(), namespace={})
+
+
+def test_what_grad_holds_stands_in_one_line_of_the_text() -> None:
+    explain.watch()
+    try:
+        w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        for _ in range(2):
+            (w * w).sum().backward()
+        text = why(w, namespace={"w": w}).text
+    finally:
+        explain.watch(False)
+    [leaf] = [line for line in text.splitlines() if line.startswith("◆  w ")]
+    assert "[[2, 4], [6, 8]]" in leaf and re.search(
+        r"\[\[ ?4,  ?8\], \[ ?12, ?16\]\]|\[\[4, 8\], \[12, 16\]\]", leaf
+    )

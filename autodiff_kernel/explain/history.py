@@ -1,6 +1,7 @@
 """Questions to the recorded facts: which events led to a value, which concern a tensor, what is it called."""
 
 from collections.abc import Iterator, Mapping
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,18 @@ def _inside(name: str, holder: Any, t: Any) -> str:
     if isinstance(holder, dict):
         found = (k for k, x in list(holder.items())[:1000] if x is t and isinstance(k, (str, int)))
         return next((f"{name}[{k!r}]" for k in found), "")
-    return next((f"{name}.{k}" for k, x in parameters_of(holder) if x is t), "")
+    return next((f"{name}.{k}" for k, x in parameters_of(holder) or attributes_of(holder) if x is t), "")
+
+
+def attributes_of(x: Any) -> list[tuple[str, Any]]:
+    """The tensors that an object of the user's own class has as attributes; its own code is not asked."""
+    if isinstance(x, (type, ModuleType, Tensor, FunctionType)):
+        return []
+    try:
+        own = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return []
+    return [(k, v) for k, v in list(own.items())[:1000] if isinstance(v, Tensor)] if type(own) is dict else []
 
 
 def parameters_of(x: Any) -> list[tuple[str, Any]]:

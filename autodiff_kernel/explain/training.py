@@ -191,6 +191,8 @@ def named_tensors(x: Any, names: Names) -> list[tuple[str, Tensor]] | None:
         found = [(f"{own}.{k}" if own else str(k), v) for k, v in x.named_parameters()]
     elif isinstance(getattr(x, "param_groups", None), list):
         found = [(name_of(v, names), v) for group in x.param_groups for v in group["params"]]
+    elif callable(getattr(type(x), "parameters", None)):  # a model of the user's own class
+        found = [(name_of(v, {own or "model": x}), v) for v in x.parameters()]
     elif isinstance(x, (list, tuple)):
         found = [(name_of(v, _without(names, own)) or f"{own}[{i}]", v) for i, v in enumerate(x)]
     else:
@@ -221,7 +223,8 @@ FAULTS = {
 def untrained(parameters: Any, namespace: Names = None) -> list[Answer]:
     """For each parameter that was not trained, why: no gradient, a gradient of zero, no update, or one without effect.
 
-    parameters: a tensor, a list or dictionary of tensors, an optimizer, or anything with `named_parameters()`.
+    parameters: a tensor, a list or dictionary of tensors, an optimizer, or anything with `named_parameters()` or
+    `parameters()`.
     namespace: the user's names, for the texts; the caller's by default.  Returns: one Answer for each such parameter, in
     their order; [] where all were trained.  Raises TypeError for anything else.
 
@@ -240,7 +243,7 @@ def untrained(parameters: Any, namespace: Names = None) -> list[Answer]:
     if named is None:
         raise TypeError(
             "untrained() takes a tensor, tensors in a list or dictionary, an optimizer, or an object with "
-            f"named_parameters(), not {type(parameters).__name__}"
+            f"named_parameters() or parameters(), not {type(parameters).__name__}"
         )
     return [a for _, _, a in _each(named, namespace)]
 

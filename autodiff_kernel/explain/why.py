@@ -102,8 +102,8 @@ NEWEST = _Newest()
 def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
     """Why x is as it is: why its gradient is None, why it does not require grad, where its nan came from, …
 
-    x: a Tensor, a list of tensors, an exception, a model, or anything with `named_parameters()`; left out, the last
-    exception that nobody caught.  namespace: the user's names, for the texts; the caller's by default.
+    x: a Tensor, a list of tensors, an exception, a model, or anything with `named_parameters()` or `parameters()`; left
+    out, the last exception that nobody caught.  namespace: the user's names, for the texts; the caller's by default.
     Returns: the most important Answer (`answers` gives all).  Nothing is changed by asking.
 
     >>> import autodiff_kernel as torch

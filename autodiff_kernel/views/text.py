@@ -61,7 +61,7 @@ def graph_text(view: GraphView) -> str:
                 " · ".join(filter(None, (node.dtype, node.device))),
                 _line(NOT_RECORDED if node.value is None else node.value),
                 _line(node.grad_text),
-                node.stored,
+                _line(node.stored),
                 ", ".join(local[i]),
                 " ".join(filter(None, (_tag(node), within(node), "←" if node.mark else "", badge(node)))),
             ]

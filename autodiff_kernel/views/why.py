@@ -152,7 +152,7 @@ def check(x: Any) -> None:
     """Raise TypeError for what no answer can be about."""
     known = (Tensor, BaseException, list, tuple, dict, np.ndarray)
     if not isinstance(x, known) and not any(
-        callable(getattr(type(x), name, None)) for name in ("named_parameters", "step")
+        callable(getattr(type(x), name, None)) for name in ("named_parameters", "parameters", "step")
     ):
         raise TypeError(
             f"why() explains tensors, lists of tensors, models, optimizers and exceptions; got {type(x).__name__}"
