@@ -6,7 +6,9 @@ A case is a NumPy expression, a dtype, and what differs from the defaults: `opti
 
 import itertools
 import json
+import math
 import pathlib
+import random
 import warnings
 
 import numpy as np
@@ -77,6 +79,49 @@ OPTIONS = [
 ]
 
 
+DTYPES = ["float32"] * 4 + ["float64", "float16", "bfloat16", "complex64", "complex128", "int64", "int32", "int16", "int8",
+          "uint8", "bool"]  # fmt: skip
+SHAPES = [(), (1,), (7,), (13,), (40,), (3, 5), (8, 1), (1, 9), (2, 3, 4), (1, 1, 1, 1), (2, 2, 2, 2), (0,), (2, 0),
+          (1, 0, 3), (999,), (1001,), (40, 30), (3, 400), (400, 4), (12, 9, 11), (2, 2, 300), (5, 1, 7, 33)]  # fmt: skip
+# Exact formulas, so that every machine sees the same numbers: k runs through all residues of a prime.
+KINDS = [
+    "{k}", "{k} / 8", "{k} / 64 * 1e-3", "{k} * 1e-7", "{k} * 1e4", "{k} * 12345.678", "{k} * 1e9", "{k} % 2",
+    "np.where({k} % 3 == 0, np.nan, {k} / 4)", "np.where({k} % 4 == 0, np.inf, {k})",
+    "np.where({k} % 5 == 0, -np.inf, {k} * 0.001)", "{k} * 0", "{k} * -0.0",
+    "np.where({k} % 2 == 0, 0, 1e-38 * {k})", "10.0 ** ({k} % 9 - 4)", "0.99999 + {k} * 1e-6", "{k} / 1000 + 0.00005",
+]  # fmt: skip
+
+
+def generated(count):
+    """Cases by chance, the same ones every time."""
+    rng = random.Random(0)
+    for _ in range(count):
+        shape, dtype = rng.choice(SHAPES), rng.choice(DTYPES)
+        k = f"(np.arange({math.prod(shape)}).reshape({shape}) * 7919 % 1009 - 504)"
+        kind = rng.choice(KINDS)
+        if dtype.startswith("complex"):
+            data = f"({kind.format(k=k)}) + 1j * ({rng.choice(KINDS).format(k=k)})"
+        elif dtype in DTYPES[9:]:
+            data = f"{k} % {rng.choice([2, 10, 100, 128])}"
+        else:
+            data = kind.format(k=k)
+        case = {"data": data, "dtype": dtype}
+        if rng.random() < 0.4:
+            options = {
+                "precision": rng.choice([0, 1, 2, 3, 6, 8]), "threshold": rng.choice([0, 5, 20, 1001]),
+                "edgeitems": rng.choice([0, 1, 2, 5]), "linewidth": rng.choice([20, 30, 60, 100, 200]),
+                "profile": rng.choice(["default", "short", "full"]), "sci_mode": rng.choice([True, False]),
+            }  # fmt: skip
+            case["options"] = {
+                name: options[name] for name in rng.sample(sorted(options), rng.choice([1, 1, 2, 3]))
+            }
+        if dtype.startswith(("float", "complex")) and rng.random() < 0.3:
+            case["grad"] = rng.choice(["leaf", "node"])
+        if rng.random() < 0.1:
+            case["default"] = rng.choice(["float64", "float16"])
+        yield case
+
+
 def cases():
     for data, dtype in itertools.product(FLOATS, ["float32"]):
         yield {"data": data, "dtype": dtype}
@@ -108,12 +153,17 @@ def cases():
         "options": {"threshold": 3, "edgeitems": 1},
     }
     yield {"data": COMPLEX[4], "dtype": "complex64", "options": {"precision": 1, "linewidth": 25}}
+    yield from generated(240)
 
 
 def printed(case):
     torch.set_printoptions(profile="default")
     torch.set_printoptions(**case.get("options", {}))
-    tensor = torch.from_numpy(np.asarray(eval(case["data"])).astype(case["dtype"]))
+    array = np.asarray(eval(case["data"]))
+    if case["dtype"] == "bfloat16":  # NumPy has none
+        tensor = torch.from_numpy(array.astype(np.float32)).to(torch.bfloat16)
+    else:
+        tensor = torch.from_numpy(array.astype(case["dtype"]))
     if "grad" in case:
         tensor.requires_grad_()
     torch.set_default_dtype(getattr(torch, case.get("default", "float32")))

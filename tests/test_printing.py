@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 
+import autodiff_kernel as torch
 from autodiff_kernel.core import dtype as dt
 from autodiff_kernel.core import printing
 
@@ -24,15 +25,32 @@ def title(case):
     return " ".join(str(value) for key, value in case.items() if key != "text")
 
 
+def array_of(case):
+    with np.errstate(all="ignore"):
+        array = np.asarray(eval(case["data"]))
+        if case["dtype"] != "bfloat16":
+            return array.astype(case["dtype"])
+        pytest.importorskip("ml_dtypes", reason="NumPy has no bfloat16 without it")
+        return array.astype(np.float32).astype(dt.bfloat16.np)
+
+
 @pytest.mark.parametrize("case", CASES, ids=title)
 def test_prints_as_pytorch(case):
+    array = array_of(case)
+    grad = case.get("grad")
+    tensor = torch.from_numpy(array)
+    if grad:
+        tensor.requires_grad_()
+    tensor = tensor.clone() if grad == "node" else tensor
     printing.set_printoptions(**case.get("options", {}))
     dt.set_default_dtype(getattr(dt, case.get("default", "float32")))
-    with np.errstate(all="ignore"):
-        array = np.asarray(eval(case["data"])).astype(case["dtype"])
-    grad = case.get("grad")
     name = "CloneBackward0" if grad == "node" else None
     assert printing.format_tensor(array, requires_grad=bool(grad), grad_fn_name=name) == case["text"]
+    assert repr(tensor) == str(tensor) == case["text"]
+
+
+def test_there_are_many_cases():
+    assert len(CASES) >= 300 and len({case["dtype"] for case in CASES}) == 12
 
 
 def test_zero_dimensional_values_may_be_numpy_scalars():
