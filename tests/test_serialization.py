@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import tracemalloc
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
@@ -190,8 +191,8 @@ def test_old_and_foreign_files(tmp_path):
         torch.load(tmp_path / "z")
     with pytest.raises(FileNotFoundError):
         torch.load(tmp_path / "missing.pt")
-    with pytest.raises(RuntimeError, match="would run code"):
-        torch.load(DATA / "pytorch.pt", weights_only=False)
+    with pytest.raises(pickle.UnpicklingError, match="nothing is run"):
+        torch.load(DATA / "pytorch_module.pt", weights_only=False)
 
 
 def test_every_cut_and_every_changed_byte_gives_a_clear_error_or_the_data():
@@ -228,10 +229,143 @@ def test_devices(tmp_path):
         assert [str(t.device) for t in torch.load(path).values()] == ["cuda:1", "cpu"]
         assert str(torch.load(path, map_location="cpu")["a"].device) == "cpu"
         assert str(torch.load(path, map_location={"cuda:1": "cuda:0"})["a"].device) == "cuda:0"
-        assert str(torch.load(path, map_location=lambda storage, where: storage)["a"].device) == "cuda:1"
+        assert str(torch.load(path, map_location=lambda storage, where: storage)["a"].device) == "cpu"
+        assert (
+            str(torch.load(path, map_location=lambda storage, where: storage.cuda(0))["a"].device) == "cuda:0"
+        )
+        assert str(torch.load(path, map_location=lambda storage, where: None)["a"].device) == "cuda:1"
+        assert str(torch.load(path, map_location="cuda:1")["b"].device) == "cuda:1"
         assert str(torch.load(path, map_location=torch.device("cuda", 0))["b"].device) == "cuda:0"
     finally:
         torch.cuda.simulate(0)
-    with pytest.raises((RuntimeError, AssertionError), match="CUDA"):
-        torch.load(path)
+    for where in (None, "cuda", {"cuda:1": "cuda:0"}):
+        with pytest.raises(RuntimeError, match="^Attempting to deserialize object on a CUDA device but"):
+            torch.load(path, map_location=where)
+    with pytest.raises(RuntimeError, match="^don't know how to restore data location"):
+        torch.load(path, map_location="nowhere")
+    with pytest.raises(TypeError, match="map_location must give a storage"):
+        torch.load(path, map_location=lambda storage, where: "cpu")
+    with pytest.raises(ZeroDivisionError):
+        torch.load(path, map_location=lambda storage, where: 1 / 0)
     assert torch.load(path, map_location="cpu")["a"].tolist() == [1.0, 1.0]
+
+
+# ------------------------------------------------------------------------------------------------ hostile files
+def test_a_zip_bomb_is_not_unpacked(tmp_path):
+    path = tmp_path / "bomb.pt"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("bomb/data.pkl", b"\0" * 300_000_000)
+    assert path.stat().st_size < 400_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(RuntimeError, match="unpack to 300,000,000, more than 100 times as many"):
+            torch.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        b"\x80\x02cbuiltins\nbytearray\n\x8a\x05\x00\x00\x00\x00\x10\x85R.",  # 64 GB of zeros
+        b"\x80\x02c__builtin__\nbytearray\nJ\xff\xff\xff\x7f\x85R.",
+        b"\x80\x04\x8e\xff\xff\xff\xff\xff\x00\x00\x00.",  # bytes that are not there
+        b"\x80\x02X\xff\xff\xff\x7fa.",
+        b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R.",
+        b"\x80\x02c__builtin__\neval\nX\x01\x00\x00\x001\x85R.",
+        b"\x80\x02cbuiltins\ngetattr\n.",
+        b"\x80\x02ctorch\nload\n.",
+        b"\x80\x02ctorch.serialization\nload\n.",
+        b"\x80\x02cautodiff_kernel.core.tensor\nrebuild\n.",
+        b"\x80\x02\x82\x01.",  # a number of copyreg's registry
+        b"\x80\x02K\x01Q.",
+        b"\x80\x02(ios\nsystem\n.",
+    ],
+)
+def test_hostile_streams_take_no_memory_and_run_nothing(stream):
+    tracemalloc.start()
+    try:
+        with pytest.raises((pickle.UnpicklingError, RuntimeError)):
+            torch.load(archive(stream))
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_headers_that_lie(tmp_path):
+    lies = io.BytesIO()
+    np.lib.format.write_array_header_1_0(lies, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    with zipfile.ZipFile(tmp_path / "lie.npz", "w") as file:
+        file.writestr("w.npy", lies.getvalue() + b"12345678")
+    with pytest.raises(
+        RuntimeError, match="w.npy in the npz file can't be read as an array: its header says"
+    ):
+        torch.load(tmp_path / "lie.npz")
+    np.savez(tmp_path / "objects.npz", w=np.array([print], dtype=object))
+    with pytest.raises(RuntimeError, match="Python objects"):
+        torch.load(tmp_path / "objects.npz")
+    for shape in ("[-1, -1]", "[4294967296, 4294967296, 4294967296]", "[1.0]", '"1"', "[" * 100_000):
+        header = b'{"w":{"dtype":"F32","shape":' + shape.encode() + b',"data_offsets":[0,4]}}'
+        with pytest.raises(RuntimeError, match="safetensors"):
+            torch.load(io.BytesIO(len(header).to_bytes(8, "little") + header + b"1234"))
+
+
+# ------------------------------------------------------------------------------------------------ files of all kinds
+def test_a_link_stays_and_devices_are_written_into(tmp_path):
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "m.pt", tmp_path / "m.pt"
+    torch.save({"w": torch.zeros(1)}, target)
+    try:
+        link.symlink_to(target)
+    except OSError:
+        pytest.skip("this system makes no links")
+    torch.save({"w": torch.ones(1)}, link)
+    assert link.is_symlink() and torch.load(target)["w"].item() == 1.0
+    torch.save({"w": torch.ones(1)}, os.devnull)
+    assert not Path(os.devnull).is_file()
+
+
+def test_files_that_take_little_at_once():
+    class Slow(io.BytesIO):
+        def write(self, data):
+            return super().write(bytes(data[:100]))
+
+    file = Slow()
+    torch.save({"w": torch.arange(100)}, file)
+    file.seek(0)
+    assert torch.load(file)["w"].tolist() == list(range(100))
+
+
+def test_words_of_load_and_save(tmp_path):
+    path = tmp_path / "m.pt"
+    torch.save({"w": torch.ones(1)}, path)
+    for words in ({"weights_only": True}, {"weights_only": False}, {"mmap": True}, {"encoding": "latin1"}):
+        assert torch.load(path, **words)["w"].item() == 1.0
+    assert torch.load(path, "cpu", pickle)["w"].item() == 1.0
+    with pytest.raises(ValueError, match="f must be a file path in order to use the mmap argument"):
+        torch.load(io.BytesIO(path.read_bytes()), mmap=True)
+    for wrong in (3, None):
+        with pytest.raises(AttributeError, match="has no attribute 'seek'"):
+            torch.load(wrong)
+        with pytest.raises(AttributeError, match="^expected 'f' to be string, path, or a file-like object"):
+            torch.save({}, wrong)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nope'"):
+        torch.load(path, nope=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nope'"):
+        torch.save({}, path, nope=1)
+    with pytest.raises(OSError):
+        torch.load(tmp_path)
+
+
+def test_an_interrupt_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "m.pt"
+    torch.save({"w": torch.ones(1)}, path)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        torch.save({"w": torch.zeros(1)}, path)
+    assert torch.load(path)["w"].item() == 1.0 and [p.name for p in tmp_path.iterdir()] == ["m.pt"]

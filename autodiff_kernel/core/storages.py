@@ -103,6 +103,29 @@ class _Storage:
         """A copy of the memory."""
         return type(self)(self.raw.copy())
 
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> Any:
+        """The memory on a GPU, the current one by default."""
+        where = (
+            "cuda"
+            if device is None
+            else devices.device("cuda", device)
+            if isinstance(device, int)
+            else device
+        )
+        return self._on(where)
+
+    def cpu(self) -> Any:
+        """The memory on the CPU."""
+        return self._on("cpu")
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> Any:
+        """The memory on a device."""
+        return self._on(device)
+
+    def _on(self, where: Any) -> Any:
+        target = devices.parse(where)
+        return self if target is self.device else type(self)(devices.copy_to(self.raw, target))
+
     def _text(self, about: str) -> str:
         rows = "\n ".join(map(str, self.tolist()))
         return (

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..core import device as devices
 from . import flat
 from .reader import Reader
@@ -22,9 +24,16 @@ from .writer import Writer
 
 __all__ = ["load", "save"]
 ALIGNMENT = 64  # of storages in the file, so that they can be mapped into memory
+EXPANSION = 100  # how many times as large an archive of more than 256 MB may become by unpacking
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = None, **_: Any) -> None:
+def save(
+    obj: Any,
+    f: Any,
+    pickle_module: Any = None,
+    pickle_protocol: Any = None,
+    _use_new_zipfile_serialization: bool = True,
+) -> None:
     """Write tensors, and containers of tensors, numbers and strings, to a file.
 
     obj: what to save; tensors that share memory share it in the file and after loading.  f: a path, or a file opened
@@ -41,7 +50,7 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = Non
     {'w': tensor([1., 1.]), 'epoch': 3}
     """
     if hasattr(f, "write"):
-        f.write(_archive(obj, "archive"))
+        _write_all(f, _archive(obj, "archive"))
         return
     if not isinstance(f, (str, os.PathLike)):
         raise AttributeError(
@@ -58,7 +67,14 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = Non
 
 
 def _write(path: Path, data: bytes) -> None:
-    """The whole file or nothing: write beside it, then take its place."""
+    """The whole file or nothing: write beside it, then take its place. (A link stays one: its target is replaced.)"""
+    path = Path(os.path.realpath(path))
+    if (
+        path.exists() and not path.is_file() and not path.is_dir()
+    ):  # a device or a pipe, which nothing may replace
+        with open(path, "wb") as special:
+            special.write(data)
+        return
     if not path.parent.is_dir():
         raise RuntimeError(f"Parent directory {path.parent} does not exist.")
     handle, beside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
@@ -74,6 +90,14 @@ def _write(path: Path, data: bytes) -> None:
     except BaseException:
         os.unlink(beside)
         raise
+
+
+def _write_all(f: Any, data: bytes) -> None:
+    """Write to an open file, which may take less at once than it is given."""
+    left = memoryview(data)
+    while left:
+        count = f.write(left)
+        left = left[count if isinstance(count, int) else len(left) :]
 
 
 def _umask() -> int:
@@ -113,13 +137,15 @@ def load(
     *,
     weights_only: Any = None,
     mmap: Any = None,
-    **_: Any,
+    encoding: str = "utf-8",
 ) -> Any:
     """Read what `save`, PyTorch's `torch.save`, safetensors or `numpy.savez` wrote.
 
     f: a path, or a file opened for reading bytes.  map_location: the device for all tensors, a dict from saved to wanted
-    devices, or a function of (storage, saved location); without it a tensor goes where it was, which must exist.
-    Only data is read (PyTorch's `weights_only=True`); asking for more raises.
+    devices, or a function of (storage on the CPU, saved location) that gives the storage to use, or None for the saved
+    location; without it a tensor goes where it was, which must exist.  weights_only: only data is ever read, as with
+    True; a file of data opens with False too.  mmap: accepted for paths; the file is read at once.  (pickle_module and
+    encoding are not used.)
 
     Raises FileNotFoundError; RuntimeError for a file that was cut off or is no archive; pickle.UnpicklingError naming
     what the file holds besides data.
@@ -129,15 +155,16 @@ def load(
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no_such_file.pt'
     """
-    if weights_only is False:
-        raise RuntimeError(
-            "load(): weights_only=False would run code that is in the file, and files are only data here. Leave the "
-            "argument out; a file that holds a whole module is opened in PyTorch and its state_dict() saved from there."
-        )
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
     if hasattr(f, "read"):
         data, name = f.read(), getattr(f, "name", "the file")
         if not isinstance(data, bytes):
             raise TypeError("load(): the file must be opened for reading bytes: open(path, 'rb')")
+    elif not isinstance(f, (str, os.PathLike)):
+        raise AttributeError(
+            f"'{type(f).__name__}' object has no attribute 'seek'. load() takes a path, or a file opened for reading bytes."
+        )
     else:
         data, name = Path(f).read_bytes(), Path(f).name
     place = _placing(map_location)
@@ -159,6 +186,7 @@ def _open_zip(data: bytes, name: str, place: Callable[[Any, str], Any]) -> Any:
             f"end, where the list of contents stands, is missing ({len(data):,} bytes are there)."
         ) from None
     with archive:
+        check_expansion(archive, len(data), name)
         names = archive.namelist()
         if names and all(n.endswith(".npy") for n in names):
             return flat.from_npz(data, place)
@@ -198,6 +226,8 @@ def _open_zip(data: bytes, name: str, place: Callable[[Any, str], Any]) -> Any:
             raise RuntimeError(f"{name} was written on a big-endian machine, which is not supported")
         try:
             return Reader(record("", streams[0]), record, place).load()
+        except _Users as error:
+            raise error.__cause__ from None  # type: ignore[misc]
         except (RuntimeError, AssertionError, pickle.UnpicklingError):  # say what is wrong already
             raise
         except Exception as error:  # a stream that was changed can fail in any way
@@ -206,33 +236,75 @@ def _open_zip(data: bytes, name: str, place: Callable[[Any, str], Any]) -> Any:
             ) from None
 
 
+def check_expansion(archive: zipfile.ZipFile, size: int, name: str) -> None:
+    """RuntimeError for an archive that would unpack to far more than it is: a zip bomb."""
+    total = sum(info.file_size for info in archive.infolist())
+    if total > max(EXPANSION * size, 2**28):
+        raise RuntimeError(
+            f"{name} says that its {size:,} bytes unpack to {total:,}, more than {EXPANSION} times as many: it is not "
+            "loaded. A file that you trust can be unpacked and zipped again without compression."
+        )
+
+
 def _placing(map_location: Any) -> Callable[[Any, str], Any]:
     """(array, where it was) -> the array where it shall be."""
 
     def place(array: Any, location: str) -> Any:
         target: Any = location
-        if callable(map_location):
-            answer = map_location(array, location)
-            target = location if answer is None or answer is array else answer
-            target = (
-                getattr(target, "device", target) if not isinstance(target, (str, devices.device)) else target
-            )
-        elif isinstance(map_location, dict):
+        if isinstance(map_location, dict):
             target = map_location.get(location, location)
-        elif map_location is not None:
+        elif isinstance(map_location, (str, devices.device)):
             target = map_location
-        asked = target if isinstance(target, devices.device) else devices.device(str(target))
-        if asked.type == "cpu":
-            return array
-        if map_location is None and not devices.cuda_count():
-            raise RuntimeError(
-                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. The tensors "
-                f"were saved on {location}; load them with map_location=torch.device('cpu')."
-            )
-        where = devices.parse(asked)
-        return devices.asarray(array, array.dtype, where)
+        elif map_location is not None:
+            answer = _asked(map_location, array.view(np.uint8), location)
+            if answer is not None:
+                return answer.raw.view(array.dtype)
+        return _put(array, target, location, map_location is None)
 
     return place
+
+
+def _asked(map_location: Any, memory: Any, location: str) -> Any:
+    """What the user's function says of a storage. An error in it is the user's, not the file's."""
+    from ..core.storages import UntypedStorage, is_storage
+
+    try:
+        answer = map_location(UntypedStorage(memory), location)
+        if answer is not None and not is_storage(answer):
+            raise TypeError(
+                "map_location must give a storage (the one it gets, or storage.cuda(1)) or None, but gave "
+                f"{type(answer).__name__}"
+            )
+    except Exception as error:
+        raise _Users() from error
+    return answer
+
+
+class _Users(Exception):
+    """An error in the user's map_location, its cause."""
+
+
+def _put(array: Any, target: Any, location: str, by_itself: bool) -> Any:
+    """The array on the device `target`; an error if there is none."""
+    try:
+        asked = target if isinstance(target, devices.device) else devices.device(str(target))
+    except RuntimeError:
+        raise RuntimeError(
+            f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {target})"
+        ) from None
+    if asked.type == "cpu":
+        return array
+    if asked.type == "cuda" and not devices.cuda_count():
+        cure = (
+            "load them with map_location=torch.device('cpu')."
+            if by_itself
+            else "map them to torch.device('cpu'), or make simulated GPUs with torch.cuda.simulate(2)."
+        )
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. The tensors were "
+            f"saved on {location}; {cure}"
+        )
+    return devices.asarray(array, array.dtype, devices.parse(asked))
 
 
 def _foreign(data: bytes, name: str) -> str:

@@ -2,8 +2,10 @@
 
 import io
 import json
+import math
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -60,13 +62,16 @@ def from_safetensors(data: bytes, place: Callable[[Any, str], Any]) -> dict[str,
             start, stop = entry["data_offsets"]
             shape, dtype = tuple(entry["shape"]), KINDS[entry["dtype"]]
             kind = numpy_dtype(dtype)
-            if not 0 <= start <= stop <= len(data) - 8 - size or stop - start != kind.itemsize * int(
-                np.prod(shape)
+            sizes = all(isinstance(n, int) and n >= 0 for n in (*shape, start, stop))
+            if (
+                not sizes
+                or not start <= stop <= len(data) - 8 - size
+                or stop - start != kind.itemsize * math.prod(shape)
             ):
                 raise RuntimeError(f"the safetensors file is cut off or changed at {name!r}")
             raw = np.frombuffer(bytearray(data[8 + size + start : 8 + size + stop]), kind).reshape(shape)
             found[name] = made(place(raw, "cpu"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RuntimeError(f"no valid safetensors header: {error}") from None
     return found
 
@@ -90,10 +95,23 @@ def from_npz(data: bytes, place: Callable[[Any, str], Any]) -> dict[str, Tensor]
         for info in archive.infolist():
             try:
                 with archive.open(info) as entry:
+                    check_header(entry, info.file_size)
+                with archive.open(info) as entry:
                     raw = np.lib.format.read_array(entry, allow_pickle=False)
-            except (ValueError, zipfile.BadZipFile, EOFError) as error:
+            except (ValueError, zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError) as error:
                 raise RuntimeError(
                     f"{info.filename} in the npz file can't be read as an array: {error}"
                 ) from None
             found[info.filename.removesuffix(".npy")] = made(place(raw, "cpu"))
     return found
+
+
+def check_header(entry: Any, size: int) -> None:
+    """ValueError if an array's header asks for more memory than there are bytes: NumPy would take it before reading."""
+    version = np.lib.format.read_magic(entry)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(entry)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are no data")
+    if math.prod(shape) * dtype.itemsize != size - entry.tell():
+        raise ValueError(f"its header says shape {shape}, which is not what follows")

@@ -125,6 +125,15 @@ def encode(text: Any, encoding: Any) -> bytes:
     return str(text).encode("latin1")
 
 
+def bytearray_of(data: Any = b"", encoding: Any = None) -> bytearray:
+    """A bytearray of bytes that are in the file (of a number it would be as many zeros)."""
+    if isinstance(data, str):
+        return bytearray(encode(data, encoding))
+    if not isinstance(data, bytes):
+        raise pickle.UnpicklingError(f"a bytearray of {type(data).__name__} is no data")
+    return bytearray(data)
+
+
 NAMES: dict[tuple[str, str], Any] = {
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
     ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
@@ -136,8 +145,9 @@ NAMES: dict[tuple[str, str], Any] = {
     **{
         (module, kind.__name__): kind
         for module in ("__builtin__", "builtins")
-        for kind in (set, frozenset, complex, bytearray)
+        for kind in (set, frozenset, complex)
     },
+    **{(module, "bytearray"): bytearray_of for module in ("__builtin__", "builtins")},
 }
 
 
