@@ -449,3 +449,28 @@ a_first = Odd()
 """
     )
     assert explain.why(ns["net"].unused, ns).finding.startswith("net.unused.grad is None")
+
+
+@pytest.mark.parametrize("shape", ["3", "()", "20, 20"])
+@pytest.mark.parametrize(
+    "clear",
+    ["w.grad.data.zero_()", "w.grad.detach().fill_(0)", "w.grad[...] = 0", "g = w.grad.view(-1); g.mul_(0)"],
+)
+def test_a_gradient_cleared_under_another_name(clear, shape):
+    ns = cell(f"""w = torch.ones({shape}, requires_grad=True)
+for _ in range(3):
+    (w * w).sum().backward()
+    w.data -= 0.1 * w.grad.data
+    {clear}
+""")
+    a = ns.why("w")
+    assert a.topic == "grad cleared" and "in line 5" in a.finding and line_numbers(a) == [5]
+
+
+def test_a_part_of_a_gradient_that_is_cleared_clears_it_not():
+    ns = cell("""w = torch.ones(3, requires_grad=True)
+for _ in range(3):
+    (w * w).sum().backward()
+    w.grad.data[0] = 0
+""")
+    assert ns.why("w").topic == "gradients added up"

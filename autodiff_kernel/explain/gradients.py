@@ -1,5 +1,6 @@
 """Why is `.grad` None, zero, or the sum of more than was meant?"""
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from .answer import LESSONS, Answer, Line, lines
 from .history import fact, name_of
 from .names import Names, at, born, called, expression, given_name, in_line, listed, whose
 from .paths import broken, forgotten, last, leaf_events, lone_leaf, origins, parents, reaches, way
-from .updates import touches
+from .updates import touches, write_to_gradient
 
 GRADIENTS, TRAINING, GRAPH = LESSONS["gradients"], LESSONS["training"], LESSONS["graph"]
 
@@ -438,7 +439,7 @@ def creates_graph(back: Event) -> bool:
 def added_up(x: Tensor, names: Names) -> Iterator[Answer]:
     """The gradients of several backwards stand in `.grad`, since nothing cleared it between them."""
     came, writes = contributions(x)
-    if len(came) < 2:
+    if len(came) < 2 or write_to_gradient(x) is not None and vanishing.is_zero(x._grad_or_none().raw):
         return
     name = called(x, names, "this tensor")
     updated = f", although {name} was changed{in_line(writes[0])} in between" if writes else ""
@@ -467,7 +468,8 @@ def contributions(x: Tensor) -> tuple[list[Event], list[Event]]:
         elif t is x and e.kind == "cleared":
             came, writes, pending = [], [], []
         elif e.kind == "write":
-            if g is not None and t is g and (vanishing.is_zero(e.value) or e.name == "zero"):
+            zero_now = e.name == "zero" or vanishing.is_zero(e.value)
+            if zero_now and g is not None and math.prod(e.shape) == g.raw.size and touches(e, g):
                 came, writes, pending = [], [], []
             elif came and touches(e, x):
                 pending.append(e)
@@ -495,8 +497,8 @@ def zero(x: Tensor, names: Names) -> Iterator[Answer]:
     if raw is None or not np.size(raw) or not isinstance(raw, (np.ndarray, np.generic)) or np.any(raw):
         return
     name = called(x, names, "this tensor")
-    e = getattr(g, "fact", None)
-    if e is not None and e.kind == "write":
+    e = write_to_gradient(x)
+    if e is not None:
         yield Answer(
             "grad cleared",
             f"{name}.grad is zero: it was set to zero{in_line(e)}, and no backward has run since.",

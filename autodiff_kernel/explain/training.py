@@ -15,7 +15,7 @@ from .gradients import gradient
 from .history import name_of
 from .names import Names, at, called, given_name, in_line, listed
 from .paths import last, parents
-from .updates import changed, is_gradient_of, uses_of_gradient, was_read, writes_to
+from .updates import changed, is_gradient_of, uses_of_gradient, was_read, write_to_gradient, writes_to
 from .words import names_of_caller
 
 TRAINING = LESSONS["training"]
@@ -51,8 +51,8 @@ def _later(e: Event, than: Event) -> bool:
 
 
 def _zeroed(x: Tensor) -> Event | None:
-    e = getattr(x._grad_or_none(), "fact", None)
-    return e if e is not None and e.kind == "write" and e.value is not None and not np.any(e.value) else None
+    e = write_to_gradient(x)
+    return e if e is not None and e.value is not None and not np.any(e.value) else None
 
 
 def _updates_another(e: Event, x: Tensor) -> bool:

@@ -47,6 +47,17 @@ def writes_to(x: Tensor) -> list[Event]:
     return [e for e in list(journal.LOG) if e.kind == "write" and touches(e, x)]
 
 
+def write_to_gradient(x: Tensor) -> Event | None:
+    """The newest change of x's gradient since backward brought it, under whatever name: `x.grad`, `x.grad.data`."""
+    g = x._grad_or_none()
+    for e in reversed(list(journal.LOG)) if g is not None else ():
+        if e.kind == "gradient" and e.tensor() is x:
+            return None
+        if e.kind == "write" and touches(e, g):
+            return e
+    return None
+
+
 def changed(e: Event) -> bool | None:
     """Did a write change a value?  None if that was not recorded (more than 64 elements)."""
     before = parents(e)
