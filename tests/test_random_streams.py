@@ -327,3 +327,24 @@ def test_errors_are_pytorchs(call, error, text):
 def test_floats_that_skip_whole_numbers_warn():
     with pytest.warns(UserWarning, match="skips whole numbers"):
         torch.empty(2).random_(0, 2**30)
+
+
+def test_what_only_cuda_generators_have():
+    g = torch.Generator()
+    for name, arguments in (("get_offset", ()), ("set_offset", (3,))):
+        with pytest.raises(RuntimeError, match="CPU Generator does not use offset"):
+            getattr(g, name)(*arguments)
+    for name, arguments in (("graphsafe_get_state", ()), ("graphsafe_set_state", (g,))):
+        with pytest.raises(NotImplementedError, match=f"{name} is not supported in this Generator"):
+            getattr(g, name)(*arguments)
+
+
+def test_integers_that_a_dtype_does_not_have():
+    with pytest.raises(RuntimeError, match="to - 1 is out of bounds for unsigned char"):
+        torch.randint(300, (2,), dtype=torch.uint8)
+    with pytest.raises(RuntimeError, match="from is out of bounds for short int"):
+        torch.empty(2, dtype=torch.int16).random_(-(2**20), 5)
+    with pytest.raises(RuntimeError, match="value cannot be converted to type uint8_t without overflow"):
+        torch.randperm(300, dtype=torch.uint8)
+    with pytest.raises(RuntimeError, match="multinomial expects Long tensor out, got: Float"):
+        torch.multinomial(torch.ones(2), 1, out=torch.empty(1))

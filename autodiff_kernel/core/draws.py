@@ -181,7 +181,7 @@ def randint(
         )
     if not isinstance(size, list | tuple):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    low, high = as_int("randint", "low", 1, low), as_int("randint", "high", 2, high)
+    low, high = as_int("randint", "low", 1, low), as_int("randint", "high", 2 if len(args) > 2 else 1, high)
     numbers = _integer_numbers(dtype or dtypes.int64, low, high)
     return _new(shape_of((size,), "randint"), numbers, generator, device, requires_grad, out)
 
@@ -218,7 +218,10 @@ def randperm(
     """
     n, dtype = as_int("randperm", "n", 1, n), dtype or dtypes.int64
     require(n >= 0, f"Trying to create tensor with negative dimension {n}: [{n}]")
-    require(n - 1 <= largest_count(dtype), f"value cannot be converted to {dtype} without overflow: {n - 1}")
+    require(
+        n - 1 <= largest_count(dtype),
+        f"value cannot be converted to type {dtype.name}_t without overflow: {n - 1}",
+    )
     return _new(
         (n,),
         lambda e, k: draw.permutation(e, k).astype(dtype.np),
@@ -336,6 +339,11 @@ def multinomial(
         f"multinomial only supports floating-point dtypes for input, got: {dtype.scalar_type}",
     )
     require(count > 0, "cannot sample n_sample <= 0 samples")
+    if out is not None:
+        require(
+            out.dtype is dtypes.int64,
+            f"multinomial expects Long tensor out, got: {out.dtype.scalar_type}",
+        )
     v = samplewise.drawing() if mapping[0] else None
     if v is not None:
         return into(out, samplewise.of_values(v, lambda x: _rows(x, count, replacement, generator), (input,)))

@@ -239,6 +239,16 @@ def largest_count(dtype: dtypes.dtype) -> int:
     return dtypes.iinfo(dtype).max
 
 
+# what PyTorch's messages call the dtypes
+_IN_C = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "float16": "c10::Half",
+}
+
+
 def require_range(function: str, dtype: dtypes.dtype, low: int, high: int) -> None:
     require(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype.is_floating_point:
@@ -253,8 +263,9 @@ def require_range(function: str, dtype: dtypes.dtype, low: int, high: int) -> No
             )
     else:
         top, least = largest_count(dtype), dtypes.iinfo(dtype).min if dtype is not dtypes.bool else 0
-    require(least <= low <= top, f"from is out of bounds for {dtype}: {low}")
-    require(least <= high - 1 <= top, f"to - 1 is out of bounds for {dtype}: {high - 1}")
+    in_c = _IN_C.get(dtype.name, dtype.name)
+    require(least <= low <= top, f"from is out of bounds for {in_c}: {dtype} has no {low}")
+    require(least <= high - 1 <= top, f"to - 1 is out of bounds for {in_c}: {dtype} has no {high - 1}")
 
 
 @_method("exponential_")

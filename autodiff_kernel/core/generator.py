@@ -57,6 +57,22 @@ class Generator(Engine):
         Engine.set_state(twin, Engine.get_state(self))
         return twin
 
+    def graphsafe_get_state(self) -> Any:
+        """For recorded CUDA graphs only: NotImplementedError here, as for PyTorch's generator of the CPU."""
+        raise NotImplementedError("graphsafe_get_state is not supported in this Generator: use get_state()")
+
+    def graphsafe_set_state(self, state: Any) -> Any:
+        """For recorded CUDA graphs only: NotImplementedError here, as for PyTorch's generator of the CPU."""
+        raise NotImplementedError("graphsafe_set_state is not supported in this Generator: use set_state()")
+
+    def get_offset(self) -> int:
+        """For PyTorch's CUDA generator only: RuntimeError, an mt19937 has no offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> Any:
+        """For PyTorch's CUDA generator only: RuntimeError, an mt19937 has no offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
     def __copy__(self) -> "Generator":
         return self.clone_state()
 
