@@ -456,3 +456,31 @@ def test_without_recording():
     y = w.detach()
     assert explain.why(y, {"y": y}).topic == "nothing"
     assert "explain.watch()" in explain.why(y, {"y": y}).finding
+
+
+@pytest.mark.parametrize(
+    "line, word",
+    [
+        ("g = torch.func.grad(lambda x: (x * x).sum())(w)", "torch.func.grad"),
+        ("g = torch.func.vjp(torch.sin, w)[1](torch.ones(2))[0]", "torch.func.vjp"),
+        ("g = torch.func.linearize(torch.sin, w)[1](torch.ones(2))", "torch.func.linearize"),
+    ],
+)
+def test_a_derivative_of_func_without_history(line, word):
+    ns = cell(f"w = torch.ones(2)\n{line}\n")
+    a = ns.why("g")
+    assert a.topic == "derivative without history" and word in a.finding and line_numbers(a) == [2]
+    assert a.fix.startswith("w = torch.ones(2, requires_grad=True)")
+    ns = cell(f"w = torch.ones(2, requires_grad=True)\n{line}\n")
+    assert ns["g"].requires_grad and ns.why("g").topic == "a result"
+
+
+@pytest.mark.parametrize("name", ["jacrev", "jacfwd", "hessian"])
+def test_a_jacobian_without_history(name):
+    ns = cell(f"w = torch.ones(2)\nJ = torch.func.{name}(lambda x: (x ** 3).sum())(w)\n")
+    a = ns.why("J")
+    assert (
+        "does not require grad" in a.finding
+        and "its input" not in a.finding
+        and "where gradients are on" not in a.fix
+    )

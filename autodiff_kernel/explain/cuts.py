@@ -212,6 +212,14 @@ def _not_recorded(e: Event, what: str) -> Reason:
         switch = expression(since) or since.text
         where, fix = f" (by `{switch}` in {at(since)})", f"where `{switch}` has not switched them off"
     shown = expression(e.place) or operation(e)
+    if since is None:  # not by the user: a derivative of torch.func that nobody outside asks for more
+        return Reason(
+            "gradients were off",
+            f"`{shown}`{in_line(e)} computed it with gradients switched off inside",
+            lines(("computed without a graph in", e)),
+            "",
+            "graph",
+        )
     return Reason(
         "gradients were off",
         f"`{shown}`{in_line(e)} was computed from {what} while gradients were switched off{where}",
@@ -377,6 +385,15 @@ def nobody_asked(e: Event, names: Names) -> Reason:
             f"nothing in its last {journal.DEEPEST} operations does, and what was before them is not recorded",
         )
     made = born(e) or whose(e)
+    if made.kind == "made" and made.name.startswith("func.") and parents(made):
+        return Reason(
+            "derivative without history",
+            f"`{expression(made.place) or f'torch.{made.name}'}`{in_line(made)} gives a result with history only where "
+            "something that it is given requires grad",
+            lines(("computed in", made)),
+            _ask(whose(parents(made)[0]), names),
+            "higher order",
+        )
     if len(first) == 1 and first[0] is made or made.kind == "made" and made is whose(e):
         return _plain_data(made, names)
     words = [called(x, names, "data") for x in first]

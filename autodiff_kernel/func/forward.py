@@ -11,7 +11,7 @@ from ..core.op import TABLE
 from ..core.pull import is_tracked, lift, pull, recording, zeros_like
 from ..core.pytree import flatten, tree_map, unflatten
 from ..core.tensor import Tensor
-from .reverse import bare, check_outputs, chosen, on_lifted, replaced, with_aux
+from .reverse import bare, check_outputs, chosen, noted, on_lifted, replaced, with_aux
 
 WHO = "jvp(f, primals, tangents)"
 
@@ -179,6 +179,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
                     )
         record = modes.is_grad_enabled() and (history or is_tracked(moving))
         with recording():
-            return unflatten(out_spec, pull(rows, seeds, moving, record))
+            return noted(
+                "func.linearize", unflatten(out_spec, pull(rows, seeds, moving, record)), [*flat, *moving]
+            )
 
     return output, push

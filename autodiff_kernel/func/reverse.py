@@ -84,6 +84,16 @@ def bare(x: Any) -> Any:
     return tree_map(lambda t: without_history(t) if isinstance(t, Tensor) else t, x)
 
 
+def noted(word: str, result: Any, given: list[Any]) -> Any:
+    """The result; where recording is on, it is noted that `word` made it of the given tensors."""
+    if modes.watch[0] is not None and modes.keeps():
+        facts = tuple([modes.watchers["record_of"](t) for t in given if not t.is_dual])
+        for t in flatten(result)[0]:
+            if t.__class__ is Tensor and t.node is None and getattr(t, "record", None) is None:
+                modes.watchers["note"]("made", word, t, facts)
+    return result
+
+
 def on_lifted(func: Any, run: Callable[[Any], Any], flat: list[Any], spec: Any) -> tuple[list[Any], Any]:
     """(fresh inputs, what `run` gives for them nested as `spec` says).
 
@@ -158,7 +168,7 @@ def vjp_of(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_au
             modes.is_grad_enabled() if create_graph is None else create_graph
         )
         with recording():
-            return unflatten(spec, pull(ys, lifted, vs, record))
+            return noted("func.vjp", unflatten(spec, pull(ys, lifted, vs, record)), [*flat, *vs])
 
     shown = (out, aux) if history else (bare(out), bare(aux))
     return (shown[0], pull_back, shown[1]) if has_aux else (shown[0], pull_back)
@@ -192,6 +202,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
             gradient = unflatten(spec, pull([y], lifted, [None], history))
         if not history:
             y, aux = bare(y), bare(aux)
+            noted("func.grad", gradient, flat)
         return (gradient, (y, aux)) if has_aux else (gradient, y)
 
     return derived
