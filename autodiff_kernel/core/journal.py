@@ -21,6 +21,7 @@ from . import modes, places, scopes
 from .device import CPU, device_of
 from .graph import SMALL, small
 from .modes import departed
+from .modes import of_thread as thread
 from .places import mine, user_frame
 from .scopes import opened
 from .sharing import View
@@ -156,7 +157,12 @@ class Log:
         records = self.records
         ends = (records[0], records[-1], len(records)) if records else (None, None, 0)
         if ends[0] is not self._ends[0] or ends[1] is not self._ends[1] or ends[2] != self._ends[2]:
-            self._read = [event_of(r) for r in list(records)]
+            self._read = read = []
+            for r in list(records):
+                if r[KIND] == "gradients":
+                    read += gradient_events(r)
+                else:
+                    read.append(event_of(r))
             self._ends, self._positions, self._uses = ends, None, None
         return self._read
 
@@ -186,7 +192,10 @@ class Log:
         self.events()
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.events())
+
+    def __bool__(self) -> bool:
+        return not not self.records
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events())
@@ -195,7 +204,7 @@ class Log:
         return reversed(self.events())
 
     def __getitem__(self, i: int) -> Event:
-        return event_of(self.records[-1]) if i == -1 else self.events()[i]
+        return self.events()[i]
 
 
 LOG = Log(4096)
@@ -249,7 +258,7 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
     depth = 0
     for x in xs:
         kind = x.__class__
-        if kind is Tensor or kind is Parameter or isinstance(x, Tensor):
+        if kind is Tensor or kind is Parameter or kind is not float and isinstance(x, Tensor):
             try:
                 r = x.record
             except AttributeError:
@@ -258,12 +267,10 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
                 if r[13] >= DEEPEST:
                     r = cut(r)
                 depth = r[13] + 1
-            if r[8] is not None:
-                raw = x.raw
-                if raw.__class__ is ndarray and x is not out and r[8].__class__ is bytes:
-                    known = raw.tobytes()
-                    if known != r[8]:
-                        r = with_value(r, known)
+            if r[8].__class__ is bytes and x is not out:
+                known = x.raw.tobytes()
+                if known != r[8] and x.raw.__class__ is ndarray:
+                    r = with_value(r, known)
             n = x.node
             if n is not None and n.op is None:  # a leaf: pictures show the value with which it was used last
                 n.spot = r
@@ -275,8 +282,8 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
         else:
             inputs.append(x)
     off = None
-    if departed[0] and not modes.is_grad_enabled():
-        off = modes.switched_off_at() or True
+    if departed[0] and not thread.grad:
+        off = thread.off_at or True
     if out.__class__ is tuple:
         _several(op, p, code, frame.f_lasti, inputs, out, off, depth)
         return
@@ -414,6 +421,12 @@ def started(word: str, roots: Any, create_graph: bool, only: Any = None) -> None
         note("backward", word, roots[0], known, Start(bool(create_graph), only), on=False)
 
 
+def start() -> Any:
+    """The record of the backward that has just been started; None if that is not the newest one."""
+    r = RECORDS[-1] if RECORDS else None
+    return r if r is not None and r[KIND] == "backward" else None
+
+
 def shallow(r: Any) -> Any:
     """An input's record; one that reaches back far, without its own inputs."""
     return cut(r) if r.__class__ is list and r[DEPTH] >= DEEPEST else r
@@ -426,8 +439,8 @@ def _record(kind: str, word: str, t: Tensor, inputs: Any, spot: Any, p: Any = No
         if r.__class__ is list and r[DEPTH] >= depth:
             depth = r[DEPTH] + 1
     off = None
-    if departed[0] and not modes.is_grad_enabled():
-        off = modes.switched_off_at() or True
+    if departed[0] and not thread.grad:
+        off = thread.off_at or True
     code, at = spot or (None, None)
     return [code, at, None, kind, word, p, inputs, ref(t), keep(raw), raw.shape, raw.dtype,
             CPU if raw.__class__ is ndarray else device_of(raw), off, depth, (),
@@ -516,23 +529,58 @@ def take_back(*records: Any) -> None:
 def deposited(leaves: list[tuple[Tensor, bool]]) -> None:
     """The leaves have received sums in their `.grad` (True: they had one before).
 
-    The gradient knows whose it is, and (p) of which walk.
+    The gradient knows whose it is, and (p) of which walk.  The log has one record for all; see `Log.events`.
     """
     if not keeps():
         return
-    code, at = places.here() or (None, None)
+    began = start()
+    code, at = (began[CODE], began[AT]) if began is not None else places.here() or (None, None)
     walk = newest_walk()
+    told = []
     for t, again in leaves:
-        known = record_of(t)
-        log([code, at, None, "gradient", "grad", again, (), ref(t), known[VALUE], known[SHAPE], known[DTYPE],
-             known[DEVICE], None, 0, (), True, None])  # fmt: skip
         g = t._grad
-        if g is not None:
-            raw = g.raw
-            if known[DEPTH] >= DEEPEST:
-                known = cut(known)
-            g.record = [code, at, None, "made", "grad", walk, (known,), ref(g), keep(raw), raw.shape, raw.dtype,
-                        known[DEVICE], None, known[DEPTH] + 1, (), g.node is not None, None]  # fmt: skip
+        if g is None:
+            continue
+        try:
+            known = t.record
+        except AttributeError:
+            known = meet(t)
+        if known[13] >= DEEPEST:
+            known = cut(known)
+        raw = g.raw
+        value = raw if raw.__class__ is float32 else keep(raw)
+        r = g.record = [code, at, None, "made", "grad", walk, (known,), ref(g), value, raw.shape, raw.dtype,
+                        known[11], None, known[13] + 1, (), g.node is not None, None]  # fmt: skip
+        told.append((r, again))
+    if told:
+        log([code, at, None, "gradients", told])
+
+
+def gradient_events(r: Record) -> list[Event]:
+    """The events "gradient" of a deposit, one for each leaf."""
+    if r[EVENT] is None:
+        r[EVENT] = []
+        for g, again in r[OP]:
+            known = g[INPUTS][0]
+            one = known.copy()
+            one[CODE], one[AT], one[EVENT], one[KIND], one[OP], one[P] = (
+                r[CODE],
+                r[AT],
+                None,
+                "gradient",
+                "grad",
+                again,
+            )
+            one[INPUTS], one[OFF], one[DEPTH], one[NAMES], one[TRACKED], one[FREED] = (
+                (),
+                None,
+                0,
+                (),
+                True,
+                None,
+            )
+            r[EVENT].append(event_of(one))
+    return r[EVENT]  # type: ignore[no-any-return]
 
 
 # What is imported earlier (tensors, their creation, in-place forms) reaches these through modes.
@@ -544,6 +592,7 @@ modes.watchers.update(
     wrote=wrote,
     created=created,
     started=started,
+    start=start,
     rewritten=rewritten,
     assigned=assigned,
     deposited=deposited,

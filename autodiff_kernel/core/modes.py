@@ -58,7 +58,7 @@ class _Thread(threading.local):
         self.gone = _Gone()
 
 
-_thread = _Thread()
+_thread = of_thread = _Thread()
 
 
 def _set_flags(choices: int = 0) -> None:

@@ -157,8 +157,8 @@ def walk(
                 s = saved_tensors(n) if create_graph else n
                 nxt, ng = carry(n, g, s, trail, nodes, leaves, pending, heap, unbroadcast)
                 if not keep:
-                    spend(n)
-                    trail.freed(n)
+                    n.op = op.spent
+                    n.a = n.b = n.c = n.y = None
                 continue
             if task is None and (
                 n.notes is not None or op.whole is not None or route is not None and route.due
