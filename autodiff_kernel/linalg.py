@@ -7,6 +7,7 @@ tensor([1.0000, 0.5000])
 
 from .core.rules.cholesky import cholesky, cholesky_ex
 from .core.rules.householder import householder_product
+from .core.rules.ldl import ldl_factor, ldl_factor_ex, ldl_solve
 from .core.rules.linalg import LinAlgError, det, inv, inv_ex, slogdet, solve, solve_ex, solve_triangular
 from .core.rules.lu import lu, lu_factor, lu_factor_ex, lu_solve
 from .core.rules.matrices import (
@@ -32,7 +33,8 @@ from .core.rules.tensor_products import multi_dot
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
-    "householder_product", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul",
+    "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex",
+    "ldl_solve", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul",
     "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve",
     "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm",
 ]  # fmt: skip

@@ -44,7 +44,6 @@ def test_answers(code: str) -> None:
 
 
 def test_the_namespace_is_complete() -> None:
-    missing = {"ldl_factor", "ldl_factor_ex", "ldl_solve"}  # PyTorch's, not offered
     names = {
         "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
         "eigvalsh", "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu",
@@ -52,7 +51,7 @@ def test_the_namespace_is_complete() -> None:
         "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals",
         "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm",
     }  # fmt: skip
-    assert set(linalg.__all__) == names - missing
+    assert set(linalg.__all__) == names
     assert all(callable(getattr(torch.linalg, name)) for name in linalg.__all__)
 
 
@@ -130,6 +129,37 @@ def test_factors_multiply_to_the_matrix(shape: tuple[int, ...]) -> None:
         close(linalg.householder_product(*torch.geqrf(a)), q)
 
 
+@pytest.mark.parametrize(
+    "upper, x, of_b, of_factor",
+    [
+        (False, [[1 / 9, 1 / 3], [5 / 18, 1 / 3]], [[1 / 9, 5 / 18], [5 / 18, 4 / 9]],
+         [[-0.7222222222222223, -0.9074074074074074], [-1.0555555555555556, -1.3518518518518516]]),
+        (True, [[1 / 4, 1 / 2], [1 / 3, 4 / 9]], [[1 / 4, 1 / 2], [1 / 3, 5 / 9]],
+         [[-1.25, -1.333333333333333], [-2.625, -2.8148148148148144]]),
+    ],
+)  # fmt: skip
+def test_a_factor_has_the_gradient_of_a_full_matrix(upper: bool, x: Any, of_b: Any, of_factor: Any) -> None:
+    """The forward reads one triangle of the factor; PyTorch's gradient is not cut to it."""
+    factor, b, g = (
+        T([[2.0, 0], [1, 3]], dtype=torch.float64),
+        T([[1.0, 2], [3, 4]], dtype=torch.float64),
+        T([[1.0, 2], [3, 5]], dtype=torch.float64),
+    )
+    factor.requires_grad_()
+    b.requires_grad_()
+    y = torch.cholesky_solve(b, factor, upper)
+    close(y, T(x, dtype=torch.float64))
+    found = torch.autograd.grad(y, (b, factor), g, create_graph=True)
+    close(found[0], T(of_b, dtype=torch.float64))
+    close(found[1], T(of_factor, dtype=torch.float64))
+    moved = torch.func.jvp(
+        lambda b, f: torch.cholesky_solve(b, f, upper), (b.detach(), factor.detach()), (g, g)
+    )[1]
+    close((moved * g).sum(), (found[0] * g).sum() + (found[1] * g).sum())
+    found[1].sum().backward()  # its own gradient goes through the same row
+    assert factor.grad is not None and b.grad is not None
+
+
 def test_symmetric_matrices() -> None:
     a = random(3, 3)
     a = a @ a.T + torch.eye(3, dtype=torch.float64)
@@ -147,6 +177,7 @@ def test_symmetric_matrices() -> None:
     ):
         close(a @ x, b, 1e-8)
     close(torch.cholesky_inverse(factor), linalg.inv(a), 1e-8)
+    close(torch.cholesky_inverse(factor.T, upper=True), linalg.inv(a), 1e-8)
     close(linalg.lu_solve(*linalg.lu_factor(a), b.T, left=False) @ a, b.T, 1e-8)
 
 
@@ -293,3 +324,40 @@ def test_on_a_simulated_gpu() -> None:
         assert y.item() == pytest.approx(1.3043 + 2.2192 + 2 * 6.9, 1e-3)
     finally:
         torch.cuda.simulate(0)
+
+
+# ------------------------------------------------------------------------------------------------ symmetric, indefinite
+def test_ldl_factors_are_those_of_lapack() -> None:
+    a = T([[1.0, 2, 3], [2, 0.5, 1], [3, 1, -2]])
+    ld, pivots = linalg.ldl_factor(a)
+    close(ld, T([[-2, 0, 0], [-0.5, 5.5, 0], [-1.5, 7 / 11, -1.2272727]]), 1e-6)
+    assert pivots.tolist() == [3, 3, 3] and pivots.dtype is torch.int32
+    ld, pivots, info = linalg.ldl_factor_ex(T([[0.0, 2, 3], [2, 0, 1], [3, 1, 0]]))
+    close(ld, T([[0, 0, 0], [3, 0, 0], [1 / 3, 2 / 3, -4 / 3]]), 1e-6)
+    assert (pivots.tolist(), info.item()) == ([-3, -3, 3], 0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_ldl_solves(n: int) -> None:
+    a, b = random(3, 1, n, n), random(2, n, 2)
+    a = a + a.mT - 0.5 * torch.eye(n, dtype=torch.float64)
+    close(a @ linalg.ldl_solve(*linalg.ldl_factor(a), b), b.expand(3, 2, n, 2), 1e-8)
+    assert linalg.ldl_factor(random(0, n, n)).LD.shape == (0, n, n)
+
+
+def test_ldl_refuses() -> None:
+    with pytest.raises(RuntimeError, match="linalg.ldl_factor: the pivot number 1 is zero"):
+        linalg.ldl_factor(torch.zeros(2, 2))
+    assert linalg.ldl_factor_ex(torch.zeros(2, 2)).pivots.tolist() == [1, 2]
+    ld, pivots = linalg.ldl_factor(torch.eye(2))
+    for args, phrase in (
+        ((ld, pivots.float(), ld), "Expected pivots to be integers. Got Float"),
+        (
+            (ld, pivots[:1], ld),
+            r"Expected LD.shape\[:-1\] and pivots.shape to be the same, but got pivots with shape \[1\]",
+        ),
+        ((ld, pivots, torch.ones(3, 1)), "each A matrix is 2 by 2 but each b matrix is 3 by 1"),
+        ((ld, pivots, ld.double()), "found b of type Double and A of type Float instead"),
+    ):
+        with pytest.raises(RuntimeError, match=phrase):
+            linalg.ldl_solve(*args)

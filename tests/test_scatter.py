@@ -123,3 +123,23 @@ def test_on_a_simulated_gpu() -> None:
             x.index_select(0, T([0]))
     finally:
         torch.cuda.simulate(0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.gather(a, 0, zeros, out=a)",
+        "torch.index_select(a, 0, zeros[0], out=a[:2])",
+        "torch.masked_select(a > 0.5, mask, out=mask)",
+        "torch.kthvalue(a, 1, out=(a[0], zeros[0]))",
+        "torch.index_select(a, 0, zeros[0], out=torch.zeros(1, 1).expand(3, 2))",
+    ],
+)
+def test_a_result_is_not_written_over_what_it_is_gathered_from(call):
+    a, zeros, mask = (
+        torch.rand(3, 3),
+        torch.zeros(3, 3, dtype=torch.int64),
+        torch.ones(3, 3, dtype=torch.bool),
+    )
+    with pytest.raises(RuntimeError, match="refers? to a single memory location. Please clone"):
+        eval(call, {"torch": torch, "a": a, "zeros": zeros, "mask": mask})

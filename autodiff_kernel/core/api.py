@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .batched import newest
+from .device import shares_memory
 from .errors import explain
 from .hot import binary, unary
 from .inplace import adopt, check_cast, check_overlap, check_partial_overlap, in_place
@@ -79,6 +80,21 @@ def check_tensor(function: str, x: Any, argument: str = "input", position: int =
             value=x,
             argument=argument,
         )
+
+
+def into_another(out: Any, result: Any, *inputs: Any) -> Any:
+    """`into`, where elements move about: `out` must not share memory with any input."""
+    if out is not None:
+        check_overlap(out)
+        for x in inputs:
+            if shares_memory(out.raw, x.raw):
+                raise explain(
+                    RuntimeError,
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                    "memory location. Please clone() the tensor before performing the operation.",
+                    tensor=out,
+                )
+    return into(out, result)
 
 
 def into(out: Any, result: Any, *inputs: Any) -> Any:

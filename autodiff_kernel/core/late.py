@@ -19,6 +19,7 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "lu": ("lu lu_solve", "lu_unpack", ""),
     "spectral": ("qr svd", "", ""),
     "cholesky": ("cholesky cholesky_inverse cholesky_solve", "", ""),
+    "ldl": ("", "", ""),
     "matrices": ("matrix_exp matrix_power pinverse", "", ""),
     "householder": ("geqrf orgqr ormqr", "", ""),
     "lowrank": ("", "pca_lowrank svd_lowrank", ""),

@@ -132,6 +132,36 @@ def old_cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tens
     return cholesky(input, upper=upper, out=out)
 
 
+# ------------------------------------------------------------------------------------------------ solving with a factor
+def _with_factor(a: Any, b: Any, p: Any) -> Any:
+    lower = np.tril(mH(b) if p else b)
+    return triangular_row.fwd(mH(lower), triangular_row.fwd(lower, a, (False, False)), (True, False))
+
+
+def _factor_rule(g: Any, n: Any) -> Any:
+    """PyTorch's: of L·Lᴴ as a product of full matrices, though the forward reads one triangle of L only."""
+    inner = cholesky_solve_row(g, n.b, p=n.p) @ mH(n.y)
+    both = inner + mH(inner)
+    return -(n.b @ both) if n.p else -(both @ n.b)
+
+
+def _factor_tangent(ts: Any, n: Any) -> Any:
+    change = ts[0]
+    if ts[1] is not None:
+        moved = mH(ts[1]) @ n.b if n.p else ts[1] @ mH(n.b)
+        shift = (moved + mH(moved)) @ n.y
+        change = -shift if change is None else change - shift
+    return cholesky_solve_row(change, n.b, p=n.p)
+
+
+# p is whether the factor is an upper triangle
+cholesky_solve_row: Op = Op(
+    "cholesky_solve", _with_factor, a=lambda g, n: cholesky_solve_row(g, n.b, p=n.p), b=_factor_rule, reads=("b", "by"),
+    jvp=_factor_tangent, params=True, spreads=True, symbol="(LLᵀ)⁻¹", partials=("({b}{b}ᵀ)⁻¹", "−(Φ + Φᵀ){b}"),
+    latex=r"({b} {b}^T)^{{-1}} {a}", doc="What L·Lᵀ maps to the given columns.",
+)  # fmt: skip
+
+
 @public()
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
     """The solution X of A X = B, given the Cholesky factor L of A.
@@ -142,8 +172,7 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None
     """
     check_matrix("cholesky_solve", B, "b")
     check_square("cholesky_solve", L)
-    first = triangular_row(mH(L) if upper else L, B, p=(False, False))
-    return into(out, triangular_row(L if upper else mH(L), first, p=(True, False)))
+    return into(out, cholesky_solve_row(B, L, p=bool(upper)))
 
 
 @public()

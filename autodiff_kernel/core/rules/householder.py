@@ -70,7 +70,8 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Any = None) -> Tensor:
         raise RuntimeError(f"torch.linalg.householder_product: input.shape[-2] {least} input.shape[-1]")
     if n < tau.raw.shape[-1]:
         raise RuntimeError(f"torch.linalg.householder_product: input.shape[-1] {least} tau.shape[-1]")
-    return into(out, part(reflections(A, tau), None, (0, n)))
+    q: Any = part(reflections(A, tau), None, (0, n))
+    return into(out, q if tau.raw.shape[-1] else q + A * 0)  # of no reflections, but A's in the graph
 
 
 FUNCTIONS["orgqr"] = householder_product

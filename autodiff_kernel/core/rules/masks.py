@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..api import check_tensor, into, public
+from ..api import check_tensor, into, into_another, public
 from ..errors import explain
 from ..failures import shape_clash
 from ..meeting import NUMBERS
@@ -134,7 +134,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     clash = shape_clash([mask.raw.shape, input.raw.shape])
     if clash is not None:
         raise clash
-    return into(out, masked_select_row(input, mask))
+    return into_another(out, masked_select_row(input, mask), input, mask)
 
 
 # ------------------------------------------------------------------------------------------------ masked_scatter

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import modes
-from ..api import check_tensor, into, public
+from ..api import check_tensor, into, into_another, public
 from ..errors import explain
 from ..graph import Node, new, tick
 from ..inplace import in_place, stamp
@@ -369,7 +369,9 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> 
         return into(out, flat(input, lambda x: index_select(x, 0, index)))
     text = "index out of range in self"
     refuse_negative(index.raw, IndexError, text)
-    return into(out, bounded(lambda: index_select_row(input, index, p=d), IndexError, text))
+    return into_another(
+        out, bounded(lambda: index_select_row(input, index, p=d), IndexError, text), input, index
+    )
 
 
 @public(inplace=True, row=index_add_row)

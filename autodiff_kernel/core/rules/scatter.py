@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..api import check_tensor, into, public
+from ..api import check_tensor, into, into_another, public
 from ..errors import explain
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
@@ -218,7 +218,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
             [4]])
     """
     d = check_index("gather", input, dim, index)
-    return into(out, gather_row(input, index, p=d))
+    return into_another(out, gather_row(input, index, p=d), input, index)
 
 
 @public(inplace=True, row=scatter_row)

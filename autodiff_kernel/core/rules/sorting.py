@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import formats
-from ..api import check_tensor, into, public
+from ..api import check_tensor, into, into_another, public
 from ..errors import explain
 from ..op import TABLE, Op
 from ..return_types import return_type
@@ -218,4 +218,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
             f"kthvalue(): selected number k out of range for dimension {d}",
             f"k is {k}, and the dimension has {shape[d] if shape else 1} elements, counted from 1.",
         )
-    return named(Kth, kthvalue_row(input, p=(d, int(k), bool(keepdim))), out)
+    results = kthvalue_row(input, p=(d, int(k), bool(keepdim)))
+    if out is not None:
+        into_another(out[0], results[0], input)
+    return named(Kth, results, out)
