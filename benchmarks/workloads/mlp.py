@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.contestants import Work, field, numbers
-from benchmarks.harness import Case, Goal, Results
+from benchmarks.contestants import Work, field, numbers, ours
+from benchmarks.harness import Case, Contestant, Goal, Results, looped
 
 BATCH, INPUTS, HIDDEN, CLASSES = 32, 64, 64, 10
 RATE = 0.01
@@ -107,8 +108,32 @@ def floor(classify: bool) -> Work:
     return Work(step, result, reset)
 
 
+def recorded(classify: bool, on: bool) -> Contestant:
+    """Our step with recording, as the kernel switches it on for each cell, or without."""
+    from autodiff_kernel.core import modes
+
+    work = tensors(classify, ours())
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        modes.set_recording(on)
+        try:
+            yield
+        finally:
+            modes.set_recording(False)
+
+    return looped(
+        "recording" if on else "off", work.step, result=work.result, reset=work.reset, around=around
+    )
+
+
+def on_and_off(classify: bool) -> list[Contestant]:
+    """The step with recording, and without."""
+    return [recorded(classify, True), recorded(classify, False)]
+
+
 def cases() -> Iterator[Case]:
-    """Mean-square loss with relu, and cross-entropy with tanh."""
+    """Mean-square loss with relu, and cross-entropy with tanh; and what recording adds to them."""
     goals = [Goal("faster", 2, "torch")]
     for name, title, classify in (
         ("mlp", "relu, mean-square", False),
@@ -119,4 +144,11 @@ def cases() -> Iterator[Case]:
             f"SGD step of a 64-64-10 perceptron, batch {BATCH}, {title} loss",
             field(partial(tensors, classify), partial(floor, classify)),
             goals=goals,
+        )
+    for name, classify in (("recording", False), ("recording/classify", True)):
+        yield Case(
+            name,
+            f"the SGD step, {'tanh, log_softmax' if classify else 'relu, mean-square'} loss, with recording on and off",
+            partial(on_and_off, classify),
+            goals=[Goal("cost", 1.15, "off")],
         )
