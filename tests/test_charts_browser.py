@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import autodiff_kernel as torch
-from autodiff_kernel.views import descent, gradcheck, gradients, jacobian, tensors
+from autodiff_kernel.views import descent, gradcheck, gradients, jacobian, surface, tensors
 from autodiff_kernel.views.result import Result
 
 pytestmark = pytest.mark.browser
@@ -36,6 +36,8 @@ def pictures() -> dict[str, Result]:
         "jacobian": jacobian(torch.sin, two, v=[1.0, 2.0, -1e-7, 4.0], u=[1.0, 0.0, 0.0, 1.0], name=long),
         "coloured": jacobian(torch.sin, torch.ones(100)),
         "gradcheck": gradcheck(torch.sin, two.double(), name=long),
+        "surface": surface(torch.arange(12.0).view(3, 4) * 12345.678, name=long),
+        "surface of a function": surface(lambda u, v: u * v, x=(-1234.5, 1), y=(0, 98765.4)),
         "descent": descent(lambda p: (p * p).sum(), [1234.5, -2.0], steps=5, name=long),
     }
 

@@ -329,6 +329,11 @@ def a_descent() -> Result:
 
 
 @case
+def a_surface() -> Result:
+    return views.surface(torch.arange(6.0).view(2, 3), name=EVIL)
+
+
+@case
 def a_jacobian() -> Result:
     return views.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]), name=EVIL)
 

@@ -18,6 +18,7 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     shapes(y)      which operand had which shape on the way to y, or in a line that failed
     watch(mark())  what happened since a moment: nodes, memory, gradients, copies
     descent(f, x)  the paths of SGD, momentum and Adam on the contours of f
+    surface(W)     a matrix, or a function of two numbers, as a surface in 3-D
     timegrad(f)    how long forward and backward take
     prediction(…)  a guess beside what came out
     check(f, …)    an exercise: right, wrong with a hint, or not attempted
@@ -41,6 +42,7 @@ from .placement import place as place
 from .result import Result as Result
 from .shapes import shapes as shapes
 from .steps import steps as steps
+from .surface import surface as surface
 from .tensors import tensors as tensors
 from .timegrad import timegrad as timegrad
 from .trace import trace as trace
@@ -66,6 +68,7 @@ __all__ = [
     "prediction",
     "shapes",
     "steps",
+    "surface",
     "tensors",
     "timegrad",
     "trace",
