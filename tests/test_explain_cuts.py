@@ -484,3 +484,26 @@ def test_a_jacobian_without_history(name):
         and "its input" not in a.finding
         and "where gradients are on" not in a.fix
     )
+
+
+def test_a_result_that_is_older_than_the_wish_for_a_gradient():
+    ns = cell("""x = torch.ones(2)
+y = x * 2
+x.requires_grad_()
+loss = y.sum()
+""")
+    a = ns.why("loss")
+    assert a.topic == "asked too late" and "before x's gradient was asked for in line 3" in a.finding
+    assert line_numbers(a) == [1, 3] and a.fix.startswith("x.requires_grad_()")
+
+
+def test_a_parameter_made_of_a_result():
+    ns = cell("""w = torch.ones(2, requires_grad=True)
+p = torch.nn.Parameter(w * 2)
+(p * p).sum().backward()
+""")
+    a = ns.why("w")
+    assert a.topic == "way cut off" and "`torch.nn.Parameter(w * 2)` in line 2 makes a new leaf" in a.finding
+    assert ns.why("p").topic == "as it should be" and ns["p"].grad.tolist() == [4, 4]
+    ns = cell("p = torch.nn.Parameter(torch.ones(2))\n(p * p).sum().backward()\n")
+    assert ns.why("p").topic == "as it should be"

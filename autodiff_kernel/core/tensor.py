@@ -584,6 +584,8 @@ class Parameter(Tensor):
         t.node = t.family = None
         t.version = None if data is None else version_of(data)
         t._grad = None
+        if data is not None and data.node is not None and modes.watch[0] is not None:
+            modes.watchers["left"]("Parameter", data, t)
         return t.requires_grad_(requires_grad)
 
     def __repr__(self) -> str:

@@ -156,6 +156,14 @@ def reason(step: list[Cut], names: Names) -> Reason:
 
 def _taken_out(e: Event, what: str, names: Names) -> Reason:
     word = str(e.op)
+    if word == "Parameter":
+        return Reason(
+            "parameter of a result",
+            f"`{expression(e.place) or 'Parameter'}`{in_line(e)} makes a new leaf of the values of {what}",
+            lines(("a new leaf was made in", e)),
+            f"{what.strip('`')}   # without Parameter, where the gradient should flow on",
+            "graph",
+        )
     shown = expression(e.place) or f"{what}.{word}" + ("" if word == "data" else "()")
     new = rewrite.without(e.place, word)
     if new.isidentifier():  # nothing would be left of the line
@@ -384,6 +392,12 @@ def nobody_asked(e: Event, names: Names) -> Reason:
             "not recorded so far back",
             f"nothing in its last {journal.DEEPEST} operations does, and what was before them is not recorded",
         )
+    for x in first:
+        t = x.tensor()
+        if t is not None and t.requires_grad and t.is_leaf and not x.tracked:
+            since = fact(t)
+            asked = since if since is not None and since.kind == "asked" else None
+            return _asked_since(x, called(x, names, "data"), asked)
     made = born(e) or whose(e)
     if made.kind == "made" and made.name.startswith("func.") and parents(made):
         return Reason(
@@ -408,6 +422,18 @@ def nobody_asked(e: Event, names: Names) -> Reason:
         clause,
         lines(*((f"{w} was made in", x) for w, x in zip(words, first) if x.kind != "met"))[:6],
         _ask(next((x for x in first if x.dtype.kind in FLOATS), first[0]), names),
+    )
+
+
+def _asked_since(x: Event, name: str, asked: Event | None) -> Reason:
+    """A leaf was used before its gradient was asked for."""
+    return Reason(
+        "asked too late",
+        f"it was computed from {name} before {name}'s gradient was asked for{in_line(asked)}",
+        lines(
+            (f"{name} was made in", x if x.kind != "met" else None), ("its gradient was asked for in", asked)
+        ),
+        f"{as_code(name)}.requires_grad_()   # before it is used",
     )
 
 
