@@ -8,6 +8,7 @@ that they certainly need are taken from the engine together (see `Uniforms`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,35 +43,55 @@ class Uniforms:
 
     def next(self) -> float:
         """The next uniform number."""
-        if not self._ready:
+        try:
+            return self._ready.pop()
+        except IndexError:
             self._ready = unit53(self._engine, max(self.needed, 1))[::-1].tolist()
-        return self._ready.pop()
+            return self._ready.pop()
 
     def normal(self) -> float:
         """The next standard normal number: one of a pair, whose other one waits in the engine."""
-        spare = self._engine.spare
+        engine = self._engine
+        spare = engine.spare
         if spare is not None:
-            self._engine.spare = None
+            engine.spare = None
             return spare
         angle = 2.0 * math.pi * self.next()
         radius = math.sqrt(-2.0 * math.log1p(-self.next()))
-        self._engine.spare = radius * math.sin(angle)
+        engine.spare = radius * math.sin(angle)
         return radius * math.cos(angle)
+
+
+Sampler = Callable[[], float]  # draws the next number of one distribution
+
+
+def _drawn(engine: Engine, parameters: list[Any], drawn: Array, sampler_of: Callable[..., Sampler]) -> Array:
+    """One number for each tuple of parameters; drawn: whether it takes random words at all."""
+    uniforms = Uniforms(engine, int(np.count_nonzero(drawn)))
+    samplers: dict[Any, Sampler] = {}  # what they begin with is computed once
+    numbers = []
+    for each, draws in zip(parameters, drawn.tolist(), strict=True):
+        sampler = samplers.get(each)
+        if sampler is None:
+            sampler = sampler_of(uniforms, *each)
+            if len(samplers) < 1000:
+                samplers[each] = sampler
+        numbers.append(sampler())
+        uniforms.needed -= draws
+    return np.array(numbers, np.float64)
 
 
 def gamma(engine: Engine, alpha: Array) -> Array:
     """Gamma numbers of scale 1 with the given shapes, a flat floating array; the result has its dtype."""
-    double = alpha.dtype == np.float64
-    smallest = np.finfo(alpha.dtype).tiny
-    numbers = [_gamma(uniforms, a, double) for a, uniforms in _each(engine, alpha, alpha != 0)]
-    return np.maximum(np.array(numbers, np.float64).astype(alpha.dtype), smallest)
+    sampler = _gamma if alpha.dtype == np.float64 else _gamma_single
+    numbers = _drawn(engine, list(zip(alpha.tolist(), strict=True)), alpha != 0, sampler)
+    return np.maximum(numbers.astype(alpha.dtype), np.finfo(alpha.dtype).tiny)
 
 
 def dirichlet(engine: Engine, alpha: Array) -> Array:
     """Dirichlet numbers: each row of `alpha`, floating of shape (rows, n), gives n numbers whose sum is 1."""
-    flat = alpha.ravel().astype(np.float64)
-    numbers = [_gamma(uniforms, a, True) for a, uniforms in _each(engine, flat, flat != 0)]
-    weights = np.array(numbers, np.float64).reshape(alpha.shape)
+    flat = alpha.ravel()
+    weights = _drawn(engine, list(zip(flat.tolist(), strict=True)), flat != 0, _gamma).reshape(alpha.shape)
     with np.errstate(all="ignore"):
         shares = (weights / weights.sum(axis=-1, keepdims=True)).astype(alpha.dtype)
     limits = np.finfo(alpha.dtype)
@@ -79,122 +100,165 @@ def dirichlet(engine: Engine, alpha: Array) -> Array:
 
 def poisson(engine: Engine, rates: Array) -> Array:
     """Poisson numbers with the given rates, a flat floating array; the result has its dtype."""
-    numbers = [_poisson(uniforms, rate) for rate, uniforms in _each(engine, rates, rates != 0)]
-    return np.array(numbers, np.float64).astype(rates.dtype)
+    numbers = _drawn(engine, list(zip(rates.tolist(), strict=True)), rates != 0, _poisson)
+    return numbers.astype(rates.dtype)
 
 
 def binomial(engine: Engine, counts: Array, chances: Array) -> Array:
     """Numbers of successes in counts[i] trials of probability chances[i]; flat arrays of one floating dtype."""
-    kind = counts.dtype
-    single = kind == np.float32
+    sampler = _binomial_single if counts.dtype == np.float32 else _binomial
     drawn = (counts > 0) & (chances > 0) & (chances < 1)
-    both = zip(_each(engine, counts, drawn), chances.tolist(), strict=True)
-    numbers = [_binomial(uniforms, n, p, single) for (n, uniforms), p in both]
-    return np.array(numbers, np.float64).astype(kind)
+    both = list(zip(counts.tolist(), chances.tolist(), strict=True))
+    return _drawn(engine, both, drawn, sampler).astype(counts.dtype)
 
 
-def _each(engine: Engine, values: Array, drawn: Array) -> Any:
-    """Each value with the source of its uniforms, which knows how many more values will draw some."""
-    uniforms = Uniforms(engine, int(np.count_nonzero(drawn)))
-    for value, draws in zip(values.tolist(), drawn.tolist(), strict=True):
-        yield value, uniforms
-        uniforms.needed -= draws
+def _always(number: float) -> Sampler:
+    return lambda: number
 
 
-def _gamma(uniforms: Uniforms, alpha: float, double: bool) -> float:
-    """Marsaglia and Tsang (2000): cubes of normal numbers; below 1 the shape is raised by 1 and the number scaled."""
-    scale = 1.0
+# ------------------------------------------------------------------------------------------------ gamma
+
+
+def _gamma(uniforms: Uniforms, alpha: float) -> Sampler:
+    """Below 1 the shape is raised by 1 and the number scaled by a power of a uniform one."""
+    if not alpha > 0:  # PyTorch does not come back from a negative shape or nan
+        return _always(0.0 if alpha == 0 else math.nan)
     if alpha < 1:
-        if alpha == 0:
-            return 0.0
-        power = 1.0 / alpha
-        scale = (1 - uniforms.next()) ** (power if double else _single(power))
-        alpha = alpha + 1 if double else _single(alpha + 1)
-    d = alpha - _THIRD if double else _single(alpha - _THIRD)
-    if not d > 0:  # a negative shape or nan
-        return math.nan
+        return _scaled(uniforms, 1.0 / alpha, _cubes(uniforms, alpha + 1 - _THIRD))
+    return _cubes(uniforms, alpha - _THIRD)
+
+
+def _gamma_single(uniforms: Uniforms, alpha: float) -> Sampler:
+    """The same for a shape in single precision, which is also that of the first steps."""
+    if not alpha > 0:
+        return _always(0.0 if alpha == 0 else math.nan)
+    if alpha < 1:
+        return _scaled(uniforms, _single(1.0 / alpha), _cubes(uniforms, _single(_single(alpha + 1) - _THIRD)))
+    return _cubes(uniforms, _single(alpha - _THIRD))
+
+
+def _scaled(uniforms: Uniforms, power: float, cubes: Callable[..., float]) -> Sampler:
+    return lambda: cubes((1 - uniforms.next()) ** power)
+
+
+def _cubes(uniforms: Uniforms, d: float) -> Callable[..., float]:
+    """Marsaglia and Tsang (2000): cubes of normal numbers, accepted with a squeeze."""
     c = 1.0 / math.sqrt(9.0 * d)
-    while True:
-        x = uniforms.normal()
-        y = 1.0 + c * x
-        if y <= 0:
-            continue
-        v = y * y * y
-        u = 1 - uniforms.next()
-        xx = x * x
-        if u < 1.0 - _SQUEEZE * xx * xx or math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v)):
-            return scale * d * v
+    normal, uniform, log = uniforms.normal, uniforms.next, math.log
+
+    def draw(scale: float = 1.0) -> float:
+        while True:
+            x = normal()
+            y = 1.0 + c * x
+            if y <= 0:
+                continue
+            v = y * y * y
+            u = 1 - uniform()
+            xx = x * x
+            if u < 1.0 - _SQUEEZE * xx * xx or log(u) < 0.5 * xx + d * (1.0 - v + log(v)):
+                return scale * d * v
+
+    return draw
 
 
 def _single(number: float) -> float:
     return float(np.float32(number))
 
 
-def _poisson(uniforms: Uniforms, rate: float) -> float:
-    if rate >= 10:
-        return _poisson_large(uniforms, rate)
+# ------------------------------------------------------------------------------------------------ Poisson
+
+
+def _poisson(uniforms: Uniforms, rate: float) -> Sampler:
     if rate == 0:
-        return 0.0
-    limit, product, k = math.exp(-rate), 1.0, 0
-    while True:  # Knuth: so many uniforms can be multiplied before the product falls below exp(-rate)
-        product *= uniforms.next()
-        if product <= limit:
-            return float(k)
-        k += 1
+        return _always(0.0)
+    return _poisson_large(uniforms, rate) if rate >= 10 else _poisson_small(uniforms, rate)
 
 
-def _poisson_large(uniforms: Uniforms, rate: float) -> float:
+def _poisson_small(uniforms: Uniforms, rate: float) -> Sampler:
+    """Knuth: so many uniforms can be multiplied before the product falls to exp(−rate)."""
+    limit, uniform = math.exp(-rate), uniforms.next
+
+    def draw() -> float:
+        product, k = uniform(), 0
+        while product > limit:
+            product *= uniform()
+            k += 1
+        return float(k)
+
+    return draw
+
+
+def _poisson_large(uniforms: Uniforms, rate: float) -> Sampler:
     """Hörmann (1993), "PTRS": transformed rejection with a squeeze."""
     root, log_rate = math.sqrt(rate), math.log(rate)
     b = 0.931 + 2.53 * root
     a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    log_inverse_alpha = math.log(1.1239 + 1.1328 / (b - 3.4))
     accepted = 0.9277 - 3.6224 / (b - 2)
-    while True:
-        u = uniforms.next() - 0.5
-        v = uniforms.next()
-        distance = 0.5 - abs(u)
-        if not distance:  # a proposal of -inf
-            continue
-        k = math.floor((2 * a / distance + b) * u + rate + 0.43)
-        if distance >= 0.07 and v <= accepted:
-            return float(k)
-        if k < 0 or (distance < 0.013 and v > distance):
-            continue
-        proposal = _log(v) + math.log(inverse_alpha) - math.log(a / (distance * distance) + b)
-        if proposal <= -rate + k * log_rate - math.lgamma(k + 1):
-            return float(k)
+    uniform = uniforms.next
+
+    def draw() -> float:
+        while True:
+            u = uniform() - 0.5
+            v = uniform()
+            distance = 0.5 - abs(u)
+            if not distance:  # a proposal of −inf
+                continue
+            k = math.floor((2 * a / distance + b) * u + rate + 0.43)
+            if distance >= 0.07 and v <= accepted:
+                return float(k)
+            if k < 0 or (distance < 0.013 and v > distance):
+                continue
+            proposal = _log(v) + log_inverse_alpha - math.log(a / (distance * distance) + b)
+            if proposal <= -rate + k * log_rate - math.lgamma(k + 1):
+                return float(k)
+
+    return draw
 
 
-def _binomial(uniforms: Uniforms, count: float, chance: float, single: bool) -> float:
+# ------------------------------------------------------------------------------------------------ binomial
+
+
+def _binomial(
+    uniforms: Uniforms, count: float, chance: float, rounded: Callable[[float], float] = float
+) -> Sampler:
+    """Successes; those of a probability above ½ are the failures of its complement, subtracted."""
     if count <= 0 or chance <= 0:
-        return 0.0
+        return _always(0.0)
     if chance >= 1:
-        return count
+        return _always(count)
     if math.isnan(count) or math.isnan(chance):
-        return math.nan
-    rounded = _single if single else float
+        return _always(math.nan)
     rare = chance if chance <= 0.5 else rounded(1.0 - chance)
-    method = _binomial_large if rounded(count * rare) >= 10 else _binomial_small
-    successes = method(uniforms, count, rare, rounded)
-    return successes if chance <= 0.5 else count - successes
+    large = rounded(count * rare) >= 10
+    sampler = (_binomial_large if large else _binomial_small)(uniforms, count, rare, rounded)
+    return sampler if chance <= 0.5 else lambda: count - sampler()
 
 
-def _binomial_small(uniforms: Uniforms, count: float, chance: float, rounded: Any) -> float:
+def _binomial_single(uniforms: Uniforms, count: float, chance: float) -> Sampler:
+    """The same for parameters in single precision, which is also that of the first steps."""
+    return _binomial(uniforms, count, chance, _single)
+
+
+def _binomial_small(uniforms: Uniforms, count: float, chance: float, rounded: Any) -> Sampler:
     """Jump from success to success: the distances are geometric numbers."""
-    log_failure = rounded(math.log1p(-chance))
-    trials, successes = 0, 0
-    while True:
-        u = uniforms.next()
-        if not u:  # a distance of inf
-            return float(successes)
-        trials += math.ceil(math.log(u) / log_failure)
-        if trials > count:
-            return float(successes)
-        successes += 1
+    log_failure, uniform = rounded(math.log1p(-chance)), uniforms.next
+
+    def draw() -> float:
+        trials, successes = 0, 0
+        while True:
+            u = uniform()
+            if not u:  # a distance of inf
+                return float(successes)
+            trials += math.ceil(math.log(u) / log_failure)
+            if trials > count:
+                return float(successes)
+            successes += 1
+
+    return draw
 
 
-def _binomial_large(uniforms: Uniforms, count: float, chance: float, rounded: Any) -> float:
+def _binomial_large(uniforms: Uniforms, count: float, chance: float, rounded: Any) -> Sampler:
     """Hörmann (1993), "BTRS": transformed rejection with a squeeze."""
     mean = rounded(count * chance)
     deviation = rounded(math.sqrt(rounded(mean * rounded(1 - chance))))
@@ -205,25 +269,31 @@ def _binomial_large(uniforms: Uniforms, count: float, chance: float, rounded: An
     odds = rounded(chance / rounded(1 - chance))
     alpha = (2.83 + 5.1 / b) * deviation
     mode = float(math.floor(rounded((count + 1) * chance)))
-    while True:
-        u = uniforms.next() - 0.5
-        v = uniforms.next()
-        distance = 0.5 - abs(u)
-        if not distance:  # a proposal of -inf
-            continue
-        k = float(math.floor((2 * a / distance + b) * u + c))
-        if k < 0 or k > count:
-            continue
-        if distance >= 0.07 and v <= accepted:
-            return k
-        bound = (
-            (mode + 0.5) * math.log((mode + 1) / (odds * (count - mode + 1)))
-            + (count + 1) * math.log((count - mode + 1) / (count - k + 1))
-            + (k + 0.5) * math.log(odds * (count - k + 1) / (k + 1))
-            + _tail(mode) + _tail(count - mode) - _tail(k) - _tail(count - k)
-        )  # fmt: skip
-        if _log(v * alpha / (a / (distance * distance) + b)) <= bound:
-            return k
+    at_mode = (mode + 0.5) * math.log((mode + 1) / (odds * (count - mode + 1)))
+    uniform = uniforms.next
+
+    def draw() -> float:
+        while True:
+            u = uniform() - 0.5
+            v = uniform()
+            distance = 0.5 - abs(u)
+            if not distance:  # a proposal of −inf
+                continue
+            k = float(math.floor((2 * a / distance + b) * u + c))
+            if k < 0 or k > count:
+                continue
+            if distance >= 0.07 and v <= accepted:
+                return k
+            bound = (
+                at_mode
+                + (count + 1) * math.log((count - mode + 1) / (count - k + 1))
+                + (k + 0.5) * math.log(odds * (count - k + 1) / (k + 1))
+                + _tail(mode) + _tail(count - mode) - _tail(k) - _tail(count - k)
+            )  # fmt: skip
+            if _log(v * alpha / (a / (distance * distance) + b)) <= bound:
+                return k
+
+    return draw
 
 
 def _tail(k: float) -> float:
