@@ -37,18 +37,29 @@ class transforming:
     reverse: its inputs are leaves of a graph, which it must not change either.
     """
 
-    __slots__ = ("stamp", "held", "known", "own", "reverse")
+    __slots__ = ("stamp", "held", "given", "reverse", "_known", "_own")
 
     def __init__(self, function: Any, reverse: bool = False) -> None:
-        self.held: list[Tensor] = []  # kept alive, so that their marks stay theirs
+        self.held: list[Tensor] = []
         hold(function, self.held, 0)
-        self.known = {m for t in self.held for m in marks(t)}
-        self.own: set[int] = set()
+        self.given: Any = ()
         self.stamp, self.reverse = 0, reverse
+        self._known: set[int] | None = None  # made for the first write; most functions write nothing
+        self._own: set[int] = set()
 
     def give(self, inputs: Any) -> None:
-        self.held += inputs
-        self.own.update(m for t in inputs for m in marks(t))
+        self.given, self._known = inputs, None
+
+    def owns(self, mine: set[int]) -> bool:
+        """Is this memory an input's?"""
+        if self._known is None:
+            self._own = {m for t in self.given for m in marks(t)}
+            self._known = {m for t in self.held for m in marks(t)}
+        return not mine.isdisjoint(self._own)
+
+    def knows(self, mine: set[int]) -> bool:
+        """Is this memory something captured?  (Asked after `owns`.)"""
+        return self._known is not None and not mine.isdisjoint(self._known)
 
     def __enter__(self) -> "transforming":
         self.stamp = tick()
@@ -122,15 +133,10 @@ def check(t: Tensor) -> None:
     mine = set(marks(t))
     node = (t.family.base if t.family.__class__ is View else t).node
     for frame in reversed(frames):
-        if not mine.isdisjoint(frame.own):
+        if frame.owns(mine):
             if frame.reverse and (t.node is not None or node is not None) and modes.is_grad_enabled():
                 raise leaf_changed(t)
-        elif (
-            not mine.isdisjoint(frame.known)
-            or node is not None
-            and node.op is not None
-            and node.seq < frame.stamp
-        ):
+        elif frame.knows(mine) or node is not None and node.op is not None and node.seq < frame.stamp:
             raise explain(
                 RuntimeError,
                 "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place "
