@@ -562,8 +562,7 @@ def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:
     """A tensor from a pickle."""
     t: Any = new(kind)
     t.raw = devices.asarray(array, array.dtype, devices.parse(device))
-    t.node = t.version = t.family = None
-    t._grad = None
+    t.node = t.version = t.family = t._grad = None
     if modes.inferring[0]:
         modes.watchers["born"](t)
     return t.requires_grad_(requires_grad)
@@ -580,10 +579,10 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         t = new(cls)
-        t.raw = np.zeros(0, np.float32) if data is None else share(data)
-        t.node = t.family = None
-        t.version = None if data is None else version_of(data)
-        t._grad = None
+        t.raw, t.version = (
+            (np.zeros(0, np.float32), None) if data is None else (share(data), version_of(data))
+        )
+        t.node = t.family = t._grad = None
         if data is not None and data.node is not None and modes.watch[0] is not None:
             modes.watchers["left"]("Parameter", data, t)
         return t.requires_grad_(requires_grad)
@@ -599,6 +598,5 @@ _KINDS = {"float16": "Half", "float32": "Float", "float64": "Double", "int8": "C
 
 def type_name(raw: Any) -> str:
     """PyTorch's old name of a tensor's type, such as 'torch.FloatTensor' or 'torch.cuda.LongTensor'."""
-    where = "torch.cuda." if devices.device_of(raw).type == "cuda" else "torch."
-    name = dtypes.of(raw.dtype).name
-    return f"{where}{_KINDS.get(name, name)}Tensor"
+    cuda, name = devices.device_of(raw).type == "cuda", dtypes.of(raw.dtype).name
+    return f"torch.{'cuda.' if cuda else ''}{_KINDS.get(name, name)}Tensor"
