@@ -76,6 +76,7 @@ CALLS = [
     "[torch._standard_gamma(torch.tensor([0.0, 1e-3, 0.3, 0.99, 1.0, 2.5, 80.0])), torch.randn(1)]",
     "torch._standard_gamma(torch.full((40,), 0.4, dtype=torch.float64))",
     "torch._sample_dirichlet(torch.tensor([[0.01, 0.02, 0.5], [1.0, 3.0, 20.0]]))",
+    "torch._sample_dirichlet(torch.full((2, 23), 0.7, dtype=torch.float64))",
 ]
 SEEDS = [0, 42, 1234567890123, -1, 2**64 - 2]
 STATES = [

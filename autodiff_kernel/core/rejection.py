@@ -93,9 +93,26 @@ def dirichlet(engine: Engine, alpha: Array) -> Array:
     flat = alpha.ravel()
     weights = _drawn(engine, list(zip(flat.tolist(), strict=True)), flat != 0, _gamma).reshape(alpha.shape)
     with np.errstate(all="ignore"):
-        shares = (weights / weights.sum(axis=-1, keepdims=True)).astype(alpha.dtype)
+        shares = (weights / _row_sums(weights)[:, None]).astype(alpha.dtype)
     limits = np.finfo(alpha.dtype)
     return np.minimum(np.maximum(shares, limits.tiny), 1 - limits.epsneg)
+
+
+def _row_sums(x: Array) -> Array:
+    """The sum of each row, added up in PyTorch's order: by fours, four fours at a time (up to 256 numbers a row)."""
+    rows, n = x.shape
+    fours = x[:, : n - n % 4].reshape(rows, n // 4, 4)
+    whole = n // 16 * 4
+    lanes = np.zeros((rows, 4, 4))
+    for start in range(0, whole, 4):
+        lanes += fours[:, start : start + 4]
+    for i in range(whole, n // 4):
+        lanes[:, 0] += fours[:, i]
+    four = ((lanes[:, 0] + lanes[:, 1]) + lanes[:, 2]) + lanes[:, 3]
+    total = np.zeros(rows)
+    for rest in (*x[:, n - n % 4 :].T, *four.T):
+        total += rest
+    return total
 
 
 def poisson(engine: Engine, rates: Array) -> Array:
