@@ -25,7 +25,7 @@ from .names import Names
 from .paths import path_notes
 from .result import Result
 from .scopes import fold as fold_scopes
-from .style import shape_text
+from .style import clip, shape_text
 from .svg import graph_svg
 from .text import graph_text, summary_text
 
@@ -156,7 +156,9 @@ def graph(
             "graph() got an empty list; give it a tensor that was computed from one with requires_grad=True"
         )
     nodes = reachable([node for node, _ in roots])
-    wish = Wish(sense, direction, values, grads, numbers, saved and len(nodes) <= limit, title, _node(mark))
+    wish = Wish(
+        sense, direction, values, grads, numbers, saved and len(nodes) <= limit, clip(title, 200), _node(mark)
+    )
     ways = path_notes(roots, nodes, names) if paths else ()
     if len(nodes) > max(MOST, limit):
         return _too_large(roots, nodes, names, wish, ways)

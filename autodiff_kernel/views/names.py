@@ -10,7 +10,10 @@ from autodiff_kernel.core.scopes import ModuleScope
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain.history import parameters_of
 
+from .style import clip
+
 _LONGEST = 64  # elements of a list or dict that are looked through
+_NAME = 200  # characters of a name that pictures show
 
 
 class Names:
@@ -37,7 +40,8 @@ class Names:
             if _is_module(value):
                 for path, module in modules_of(value) or [("", value)]:
                     self._modules.setdefault(id(module), f"{name}.{path}" if path else str(name))
-        for name, t in _named(namespace or {}):
+        for whole, t in _named(namespace or {}):
+            name = clip(whole, _NAME)
             self._tensors.setdefault(id(t), name)
             if t.node is not None:
                 node, output = as_edge(t.node)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .style import escape_xml, printable
+from .style import clip, escape_xml, printable
 
 Render = Callable[[Any], str]
 _KINDS = {".txt": "text", ".html": "html", ".svg": "svg", ".tex": "latex"}
@@ -48,7 +48,7 @@ class Result:
         files: Mapping[str, Callable[[Any, Path], None]] | None = None,
     ) -> None:
         self.model = model
-        self.alt = printable(alt)
+        self.alt = printable(clip(alt, 2000))
         self._shown_latex = shown_latex
         self._renderers = {"text": text, "html": html}
         self._renderers |= {kind: render for kind, render in (("svg", svg), ("latex", latex)) if render}

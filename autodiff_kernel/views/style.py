@@ -51,6 +51,7 @@ _BOLD = _table(
 _MONO = 61
 _OTHER = {"·": 33, "…": 100, "²": 40, "³": 40, "′": 24, "∂": 52, "→": 100, "←": 100, "⊤": 87, "●": 87}
 SLACK = 1.10
+_LONGEST = 1000  # characters that are looked at, should they have no width
 
 
 @lru_cache(4096)
@@ -93,11 +94,15 @@ def shorten(text: str, size: float, room: float, *, bold: bool = False, mono: bo
     >>> shorten("a_rather_long_variable_name", 13, 80)
     'a_rather_…'
     """
-    if text_width(text, size, bold, mono) <= room:
+    if len(text) <= _LONGEST and text_width(text, size, bold, mono) <= room:
         return text
-    keep = len(text)
-    while keep > 1 and text_width(text[:keep] + "…", size, bold, mono) > room:
-        keep -= 1
+    # in one pass: a name of ten thousand characters would take minutes if each beginning of it were measured
+    units, keep = _advance("…", bold, mono), 0
+    for char in text[:_LONGEST]:
+        units += _advance(char, bold, mono)
+        if keep and size * SLACK * units / 100 > room:
+            break
+        keep += 1
     return text[:keep] + "…"
 
 

@@ -21,7 +21,7 @@ from autodiff_kernel.core.tensor import Tensor
 
 from .formulas import written
 from .partials import Operand, Partials
-from .style import array_text, shape_text
+from .style import array_text, clip, shape_text
 from .trace_check import TraceResult
 from .trace_latex import latex as trace_latex
 from .trace_table import html, text
@@ -112,7 +112,7 @@ def trace(
 
 
 def _name(f: Any) -> str:
-    return getattr(f, "__name__", type(f).__name__)
+    return clip(getattr(f, "__name__", type(f).__name__), 200)
 
 
 def _shown(x: Any) -> str:
