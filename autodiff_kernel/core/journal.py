@@ -263,10 +263,12 @@ def operated(op: Any, p: Any, xs: Any, out: Any, happened: str = "operation") ->
                 r = x.record
             except AttributeError:
                 r = meet(x)
-            if r[13] >= depth:
-                if r[13] >= DEEPEST:
+            deep = r[13]
+            if deep >= depth:
+                if deep >= DEEPEST:
                     r = cut(r)
-                depth = r[13] + 1
+                    deep = 0
+                depth = deep + 1
             if r[8].__class__ is bytes and x is not out:
                 known = x.raw.tobytes()
                 if known != r[8] and x.raw.__class__ is ndarray:
@@ -361,6 +363,27 @@ def note(
         log(r)
         if on:
             t.record = r
+
+
+def cleared(t: Tensor, g: "Tensor | None") -> None:
+    """t's `.grad` was dropped, or replaced by g."""
+    if not keeps():
+        return
+    frame: Any = frame_of(2)
+    code = frame.f_code
+    if code is not mine[0]:
+        frame = user_frame(frame)
+        code = frame.f_code
+    try:
+        known = t.record
+    except AttributeError:
+        known = meet(t)
+    given = () if g is None else (shallow(record_of(g)),)
+    off = None
+    if departed[0] and not thread.grad:
+        off = thread.off_at or True
+    log([code, frame.f_lasti, None, "cleared", "grad", None, given, ref(t), known[8], known[9], known[10], known[11],
+         off, given[0][13] + 1 if given else 0, (), t.node is not None, None])  # fmt: skip
 
 
 def created(word: str, t: Tensor, data: Any = None) -> None:
@@ -590,6 +613,7 @@ modes.watchers.update(
     asking=watched_here,
     note=note,
     wrote=wrote,
+    cleared=cleared,
     created=created,
     started=started,
     start=start,

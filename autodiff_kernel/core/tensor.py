@@ -346,8 +346,7 @@ class Tensor:
                 phrase = "assigned grad has data located on a different device"
                 raise errors.other_grad(RuntimeError, phrase, f"g.to('{self.device}')")
         if modes.watch[0] is not None and (g is not None or self._grad_or_none() is not None):
-            given = () if g is None else (modes.watchers["record_of"](g),)
-            modes.watchers["note"]("cleared", "grad", self, given, on=False)
+            modes.watchers["cleared"](self, g)
         self._grad = g
 
     @grad.deleter
