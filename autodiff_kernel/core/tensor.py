@@ -578,11 +578,9 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         t = new(cls)
-        t.raw, t.version = (
-            (np.zeros(0, np.float32), None) if data is None else (share(data), version_of(data))
-        )
-        t.node = t.family = t._grad = None
-        if data is not None and data.node is not None and modes.watch[0] is not None:
+        data = wrap(np.zeros(0, np.float32)) if data is None else data
+        t.raw, t.version, t.node, t.family, t._grad = share(data), version_of(data), None, None, None
+        if data.node is not None and modes.watch[0] is not None:
             modes.watchers["left"]("Parameter", data, t)
         return t.requires_grad_(requires_grad)
 
