@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # At the end of the path, so that the installed package is the one tested.
 sys.path.append(str(ROOT))
 
-from benchmarks import environment, harness, report  # noqa: E402
+from benchmarks import deep_function_machine, environment, harness, report  # noqa: E402
 from benchmarks.harness import Case, Contestant, Goal, Outcome, Sample, Stats  # noqa: E402
 from benchmarks.workloads import all_cases  # noqa: E402
 
@@ -231,3 +231,10 @@ def test_the_command_lists_its_cases() -> None:
         "deep/300000",
         "deep/1000000",
     ]
+
+
+def test_the_deep_function_machine_runs_in_both_dialects(tmp_path, capsys):
+    assert deep_function_machine.main(["--steps", "2", "--picture", str(tmp_path / "w.txt")]) == 0
+    told = capsys.readouterr().out
+    assert "for 2 steps" in told and "step     2  loss 8.479694  8.479694" in told
+    assert "Surface of w(u, v) over 25 × 25 points" in (tmp_path / "w.txt").read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """The cases S04–S26 of the two seed documents, by their ids, in the dialect of 2017 and in the modern one."""
 
 import array
-import textwrap
 import warnings
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 import autodiff_kernel as torch
 from autodiff_kernel.autograd import Variable
+from benchmarks.deep_function_machine import PAGE, modern_form, run
 
 
 @pytest.fixture
@@ -513,82 +513,8 @@ def test_s25_variables(dialect):
             w.mv(Variable(torch.FloatTensor(3, 1)))
 
 
-# Quoted from the page as it stands (its prints collected): the Deep Function Machine example.
-PAGE = '''
-import numpy as np
-import torch
-from torch.autograd import Variable
-
-def kernel(u, v, s, w, p):
-    uv = Variable(torch.FloatTensor([u, v]))
-    return s[0] + w.mv(uv).sub_(p).cos().dot(s[1:])
-
-def integrate(fun, a, b, N=100):
-    res = 0
-    h = (b - a) / N
-    for i in np.linspace(a, b, N):
-        res += fun(a + i) * h
-    return res
-
-def V(v, n, s, w, p):
-    fun = lambda u: kernel(u, v, s, w, p).mul_(u - n)
-    return integrate(fun, n, n+1)
-
-def Q(v, n, s, w, p):
-    fun = lambda u: kernel(u, v, s, w, p)
-    return integrate(fun, n, n+1)
-
-def W(N, s, w, p):
-    Qp = lambda v, n: Q(v, n, s, w, p)
-    Vp = lambda v, n: V(v, n, s, w, p)
-    W = [None] * N
-    W[0] = torch.cat([Qp(v, 1) - Vp(v, 1) for v in range(1, N + 1)])
-    for j in range(2, N):
-        W[j-1] = torch.cat([Qp(v, j) - Vp(v, j) + Vp(v, j - 1) for v in range(1, N + 1)])
-    W[N-1] = torch.cat([ Vp(v, N-1) for v in range(1, N + 1)])
-    W = torch.cat(W)
-    return W.view(N, N).t()
-
-s = Variable(torch.FloatTensor([1e-5, 1, 1]), requires_grad=True)
-w = Variable(torch.FloatTensor(2, 2).uniform_(-1e-5, 1e-5), requires_grad=True)
-p = Variable(torch.FloatTensor(2).uniform_(-1e-5, 1e-5), requires_grad=True)
-
-data_x_t = torch.FloatTensor(100, 3).uniform_()
-data_y_t = data_x_t.mm(torch.FloatTensor([[1, 2, 3]]).t_()).view(-1)
-
-alpha = -1e-3
-for i in range(1000):
-    data_x, data_y = Variable(data_x_t), Variable(data_y_t)
-    Wc = W(3, s, w, p)
-    y = data_x.mm(Wc).sum(1)
-    loss = data_y.sub(y).pow(2).mean()
-    print(loss.data[0])
-    loss.backward()
-    s.data.add_(s.grad.data.mul(alpha))
-    s.grad.data.zero_()
-    w.data.add_(w.grad.data.mul(alpha))
-    w.grad.data.zero_()
-    p.data.add_(p.grad.data.mul(alpha))
-    p.grad.data.zero_()
-'''  # fmt: skip
-
-
-def run_page(code):
-    """The losses of the first 12 steps."""
-    losses = []
-    names = {"print": losses.append, "__name__": "page"}
-    code = code.replace("import torch\n", "import autodiff_kernel as torch\n").replace(
-        "from torch.", "from autodiff_kernel."
-    )
-    torch.manual_seed(0)
-    exec(compile(textwrap.dedent(code).replace("range(1000)", "range(12)"), "page.py", "exec"), names)
-    return losses
-
-
 def test_s26_deep_function_machine():
-    with torch.set_dialect("2017"):
-        verbatim = run_page(PAGE)
-    modern = run_page(PAGE.replace("loss.data[0]", "loss.item()").replace("torch.cat([", "torch.stack(["))
+    verbatim, modern = run(PAGE, 12, "2017"), run(modern_form(PAGE), 12, "modern")
     assert all(type(v) is float for v in verbatim)
     assert verbatim == pytest.approx(modern, rel=1e-5) and len(verbatim) == 12
     assert all(later < earlier for earlier, later in zip(verbatim, verbatim[1:]))

@@ -52,15 +52,14 @@ def old(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
             strict.check_expansion(tensors[0], tensors[1])
         is_variable = any(variables.is_variable(t) for t in tensors)
         volatile = is_variable and any(variables.is_volatile(t) for t in tensors)
-        before = modes.is_grad_enabled()
-        if volatile:
-            modes.put_grad(False)
-        try:
+        if name in MASKED:  # catching warnings takes as long as an operation, so only where one can come
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message=".*uint8.*")
-                result = _divide(name, f, args, kwargs) if name in DIVISIONS else f(*args, **kwargs)
-        finally:
-            modes.put_grad(before)
+                result = _recorded(f, args, kwargs, not volatile)
+        elif name in DIVISIONS:
+            result = _recorded(_divide, (name, f, args, kwargs), {}, not volatile)
+        else:
+            result = _recorded(f, args, kwargs, not volatile)
         if name in ("all", "any") and isinstance(result, Tensor) and not result.raw.ndim and not is_variable:
             return bool(result)
         along = name in REDUCTIONS and (len(args) > 1 or "dim" in kwargs)
@@ -68,6 +67,18 @@ def old(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         return _result(result, tensors, is_variable, volatile, along, kept)
 
     return call
+
+
+def _recorded(f: Callable[..., Any], args: Any, kwargs: Any, records: bool) -> Any:
+    """f(*args, **kwargs); volatile Variables record nothing."""
+    before = modes.is_grad_enabled()
+    if records or not before:
+        return f(*args, **kwargs)
+    modes.put_grad(False)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        modes.put_grad(before)
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:
