@@ -24,7 +24,12 @@ class AskingMagics(ViewMagics):
     @needs_local_scope
     @magic_arguments()
     @view_options
-    @argument("--all", action="store_true", help="all answers in full, not only the most important one")
+    @argument(
+        "--all",
+        "--everything",
+        action="store_true",
+        help="all answers in full, not only the most important one",
+    )
     @argument(
         "expression", nargs="*", help="a tensor, a list of tensors, a model, an exception; else the last cell"
     )
@@ -59,7 +64,7 @@ class AskingMagics(ViewMagics):
     @needs_local_scope
     @magic_arguments()
     @view_options
-    @argument("--all", action="store_true", help="all answers in full, not only the first")
+    @argument("--all", "--everything", action="store_true", help="all answers in full, not only the first")
     @argument(
         "expression",
         nargs="*",

@@ -20,6 +20,7 @@ from .options import parse_expression
 # What `%autodiff` lists: an example that runs, and what it does.
 LISTING = (
     ("%graph y", "the graph that made y, with every value and gradient"),
+    ("%graph model(x)", "a network as blocks: each layer with its shapes and parameters"),
     ("%%graph", "runs the cell, then draws the graph of its last value"),
     *STEPS,
     ("%trace f(2., 3.)", "a function's evaluation trace: values, tangents, adjoints"),
@@ -56,6 +57,9 @@ def _graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
         argument(
             "--numbers", action="store_true", help="call unnamed values w1, w2, … as in an evaluation trace"
         ),
+        argument("--no-values", dest="values", action="store_false", help="leave the values out"),
+        argument("--no-grads", dest="grads", action="store_false", help="leave the gradients out"),
+        argument("--title", default="", help="a heading of your own"),
         argument("--saved", action="store_true", help="show what each operation keeps for backward"),
         argument("--depth", type=int, metavar="N", help="how many levels of scopes are open; 0 closes all"),
         argument("--fold", action="append", default=[], metavar="SCOPE", help="draw this scope as one box"),
@@ -278,6 +282,8 @@ class AutodiffMagics(ViewMagics):
             "sense",
             "direction",
             "numbers",
+            "values",
+            "grads",
             "saved",
             "engine",
             "limit",
@@ -290,6 +296,7 @@ class AutodiffMagics(ViewMagics):
         options: dict[str, Any] = {word: getattr(args, word) for word in words}
         for word in ("fold", "expand"):
             options[word] = [unquote(name) for name in getattr(args, word)]
+        options["title"] = unquote(args.title)
         try:
             result = graph(value, namespace=names, **options)
         except (TypeError, ValueError) as error:  # not a tensor, an empty list: the magic was misused

@@ -172,6 +172,7 @@ class RunMagics(ViewMagics):
     @needs_local_scope
     @magic_arguments()
     @view_options
+    @argument("--seconds", type=float, default=0.5, help="how long it measures (0.5)")
     @argument("expression", nargs="*", help="what to compute; its result requires grad")
     @line_magic
     def timegrad(self, line: str, local_ns: Mapping[str, Any] | None = None) -> Any:
@@ -193,7 +194,7 @@ class RunMagics(ViewMagics):
 
         try:
             with modes.recording(False):
-                result = timegrad(lambda: eval(code, names), name=text)
+                result = timegrad(lambda: eval(code, names), seconds=args.seconds, name=text)
         except TypeError as error:
             if _is_ours(error):
                 raise UsageError(f"%timegrad: {error}") from None
@@ -245,5 +246,5 @@ LISTING = (
     ("%shapes y", "the shapes on the way to y; without a name: those in the line that failed"),
     ("%watch on", "after each cell: nodes made, memory kept, gradients changed, copies"),
     ("%descent f [2.,1.]", "the paths of SGD, momentum and Adam on the contours of f"),
-    ("%timegrad y.sum()", "how long forward and backward take"),
+    ("%timegrad f(x)", "how long forward and backward take"),
 )

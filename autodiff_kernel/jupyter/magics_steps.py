@@ -16,6 +16,7 @@ from .options import parse_expression
 
 LISTING = (
     ("%step y", "backward from y as frames: node taken, rule, adjoints, who waits"),
+    ("%step --live y", "the same one by one, by button or key (needs anywidget)"),
     ("%%backward", "runs the cell, and shows its backward as frames"),
 )
 _RECEIVER = " backward's tensor"  # no name that a user can have
@@ -27,9 +28,18 @@ def _step_options(function: Callable[..., Any]) -> Callable[..., Any]:
         argument(
             "--live", action="store_true", help="also a stepper with buttons and keys (needs anywidget)"
         ),
+        argument("--title", default="", help="a heading of your own"),
         argument("--strip", action="store_true", help="all frames open side by side, for a handout"),
-        argument("--from", dest="first", type=int, default=1, metavar="N", help="the first frame to show"),
-        argument("--to", dest="last", type=int, metavar="N", help="the last frame to show"),
+        argument(
+            "--from",
+            "--first",
+            dest="first",
+            type=int,
+            default=1,
+            metavar="N",
+            help="the first frame to show",
+        ),
+        argument("--to", "--last", dest="last", type=int, metavar="N", help="the last frame to show"),
         argument("--limit", type=int, default=40, help="how many frames are shown at most"),
     ):
         function = option(function)
@@ -135,6 +145,7 @@ class StepMagics(ViewMagics):
                 last=args.last,
                 limit=args.limit,
                 strip=args.strip,
+                title=unquote(args.title),
             )
         except (TypeError, ValueError) as error:  # no tensor, no such frame: the magic was misused
             raise UsageError(f"{magic}: {error}") from None

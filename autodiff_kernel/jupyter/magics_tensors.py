@@ -200,6 +200,8 @@ class TensorMagics(ViewMagics):
     @magic_arguments()
     @view_options
     @argument("--plot", action="store_true", help="also the error of differences against the step h")
+    @argument("--eps", type=float, metavar="H", help="the step of the differences; else one for the dtype")
+    @argument("--rtol", type=float, help="how far they may differ, relative to the derivative")
     @argument("function", nargs="*", help="a function and the tensor at which it is differentiated")
     @line_magic
     def gradcheck(self, line: str, local_ns: Mapping[str, Any] | None = None) -> Any:
@@ -216,7 +218,7 @@ class TensorMagics(ViewMagics):
         from autodiff_kernel.views.gradcheck import gradcheck
 
         try:
-            result = gradcheck(f, x, plot=args.plot, name=name)
+            result = gradcheck(f, x, plot=args.plot, eps=args.eps, rtol=args.rtol, name=name)
         except TypeError as error:
             if _from_inside(error, gradcheck):
                 raise UsageError(f"%gradcheck: {error}") from None
