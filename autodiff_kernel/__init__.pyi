@@ -79,6 +79,9 @@ int64: dtype
 int8: dtype
 long: dtype
 short: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
 uint8: dtype
 BoolTensor: Any
 ByteTensor: Any

@@ -217,3 +217,24 @@ def test_questions() -> None:
     assert torch.result_type(torch.ones(2), torch.tensor(1.0, dtype=torch.float64)) == torch.float32
     assert torch.result_type(torch.tensor([1]), 2.5) == torch.float32
     assert (torch.is_floating_point(x), torch.is_complex(x), torch.is_signed(x)) == (True, False, True)
+
+
+def test_memory_formats_of_new_and_converted_tensors():
+    last = torch.channels_last
+    x = torch.arange(24.0).reshape(1, 2, 3, 4)
+    assert torch.empty(2, 3, 4, 5, memory_format=last).stride() == (60, 1, 15, 3)
+    for y in (
+        x.to(memory_format=last),
+        x.half().to(torch.float64, memory_format=last),
+        x.double(memory_format=last),
+    ):
+        assert y.stride() == (24, 1, 8, 2) and y.tolist() == x.tolist()
+    assert x.to(memory_format=last).to(memory_format=torch.contiguous_format).stride() == x.stride()
+    assert x.to(memory_format=torch.preserve_format) is x
+    a = x.clone().requires_grad_()
+    (a.to(memory_format=last) ** 2).sum().backward()
+    assert a.grad.tolist() == (2 * x).tolist()
+    with pytest.raises(RuntimeError, match="required rank 4 tensor to use channels_last format"):
+        torch.zeros(2, 3).to(memory_format=last)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'memory_format'"):
+        torch.zeros(1, 2, 3, 4, memory_format=last)

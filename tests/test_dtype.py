@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import autodiff_kernel as torch
 from autodiff_kernel.core import dtype as dt
 
 DATA = json.loads((pathlib.Path(__file__).parent / "data" / "dtypes.json").read_text())
@@ -171,3 +172,33 @@ def test_limits_of_the_wrong_kind():
         dt.iinfo(dt.bool)
     with pytest.raises(TypeError, match="must be torch.dtype, not str"):
         dt.finfo("float32")
+
+
+# ------------------------------------------------------------------------------------------------ bare unsigned types
+def test_wide_unsigned_types_store_convert_and_compare():
+    for name, size in (("uint16", 2), ("uint32", 4), ("uint64", 8)):
+        d = getattr(torch, name)
+        x = torch.tensor([3, 1, 2], dtype=d)
+        assert (d.itemsize, d.is_signed, d.is_floating_point, torch.iinfo(d).max) == (
+            size,
+            False,
+            False,
+            2 ** (8 * size) - 1,
+        )
+        assert repr(x[1:]) == f"tensor([1, 2], dtype=torch.{name})" and x.sort().values.tolist() == [1, 2, 3]
+        assert (x == 1).tolist() == [False, True, False] and x.float().tolist() == [3, 1, 2]
+        assert x.sum().dtype is torch.int64 and (x / 2).dtype is torch.float32 and (x * 2).dtype is d
+        assert torch.from_numpy(x.numpy()).dtype is d
+        assert torch.tensor([-1]).to(d).item() == torch.iinfo(d).max
+
+
+def test_wide_unsigned_types_meet_no_other_whole_numbers():
+    assert torch.promote_types(torch.uint16, torch.float16) is torch.float16
+    assert torch.promote_types(torch.uint16, torch.uint16) is torch.uint16
+    phrase = (
+        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote UInt16 and Long"
+    )
+    with pytest.raises(RuntimeError, match=phrase):
+        torch.promote_types(torch.uint16, torch.int64)
+    with pytest.raises(RuntimeError, match=phrase):
+        torch.ones(2, dtype=torch.uint16) * torch.ones(2, dtype=torch.int64)

@@ -299,6 +299,12 @@ def _sized(name: str, maker: Callable[..., Any], what: str, example: str) -> Non
             raw = maker(
                 shape, d, device=out.device if device is None and out is not None else home_of(device)
             )
+        if memory_format is not None:
+            if name != "empty":
+                raise TypeError(f"{name}() got an unexpected keyword argument 'memory_format'")
+            if memory_format is formats.preserve_format:
+                raise RuntimeError("unsupported memory format Preserve")
+            raw = formats.copied(raw, memory_format)
         result = made(raw, requires_grad, name)
         if pin_memory:
             result = pinned(result)

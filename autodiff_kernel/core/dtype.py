@@ -18,7 +18,20 @@ from typing import Any, Final, NoReturn
 import numpy
 
 __all__ = [
-    *("bool", "uint8", "int8", "int16", "int32", "int64", "short", "int", "long"),
+    *(
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "short",
+        "int",
+        "long",
+        "uint16",
+        "uint32",
+        "uint64",
+    ),
     *("float16", "bfloat16", "float32", "float64", "half", "float", "double"),
     *("complex64", "complex128", "cfloat", "cdouble"),
     *("can_cast", "dtype", "finfo", "get_default_dtype", "iinfo", "promote_types", "set_default_dtype"),
@@ -32,6 +45,9 @@ _SCALAR_TYPES: Final = {
     "int16": "Short",
     "int32": "Int",
     "int64": "Long",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
     "float16": "Half",
     "bfloat16": "BFloat16",
     "float32": "Float",
@@ -118,7 +134,7 @@ def _make(name: str, category: builtins.int, itemsize: builtins.int) -> dtype:
         "itemsize": itemsize,
         "is_floating_point": category == _FLOATING,
         "is_complex": category == _COMPLEX,
-        "is_signed": name not in ("bool", "uint8"),
+        "is_signed": name != "bool" and not name.startswith("u"),
     }
     if name != "bfloat16":
         values["np"] = numpy.dtype(name)
@@ -146,6 +162,9 @@ int8 = _make("int8", _INTEGER, 1)
 int16 = short = _make("int16", _INTEGER, 2)
 int32 = int = _make("int32", _INTEGER, 4)
 int64 = long = _make("int64", _INTEGER, 8)
+uint16 = _make("uint16", _INTEGER, 2)
+uint32 = _make("uint32", _INTEGER, 4)
+uint64 = _make("uint64", _INTEGER, 8)
 float16 = half = _make("float16", _FLOATING, 2)
 bfloat16 = _make("bfloat16", _FLOATING, 2)
 float32 = float = _make("float32", _FLOATING, 4)
@@ -168,7 +187,8 @@ ALL: Final[tuple[dtype, ...]] = (
     complex128,
 )
 
-OF: Final[dict[numpy.dtype[Any], dtype]] = {one.np: one for one in ALL if one is not bfloat16}
+BARE: Final = (uint16, uint32, uint64)  # to store and convert: they meet no other whole numbers
+OF: Final[dict[numpy.dtype[Any], dtype]] = {one.np: one for one in (*ALL, *BARE) if one is not bfloat16}
 """From NumPy's dtype to ours; bfloat16 joins when it is first used."""
 
 
@@ -193,7 +213,8 @@ def of(np_dtype: Any) -> dtype:
         )
     raise TypeError(
         f"can't convert np.ndarray of type {_numpy_name(np_dtype)}. The only supported types are: "
-        "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."
+        "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, "
+        "and bool."
     )
 
 
@@ -215,7 +236,22 @@ def _join(a: dtype, b: dtype) -> dtype:
     return high
 
 
-_PROMOTED: Final = {(a, b): _join(a, b) for a in ALL for b in ALL}
+class _Promoted(dict[tuple[dtype, dtype], dtype]):
+    """PyTorch's table; it has no entry where a bare unsigned type meets another whole number."""
+
+    def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
+        if any(one in BARE for one in pair):
+            a, b = (one.scalar_type for one in pair)
+            raise RuntimeError(
+                f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a} and {b}"
+            )
+        raise KeyError(pair)
+
+
+_PROMOTED: Final = _Promoted({(a, b): _join(a, b) for a in ALL for b in ALL})
+_PROMOTED.update({(a, a): a for a in BARE})
+_PROMOTED.update({(a, b): a for a in ALL if a.is_floating_point for b in BARE})
+_PROMOTED.update({(b, a): a for a in ALL if a.is_floating_point for b in BARE})
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:

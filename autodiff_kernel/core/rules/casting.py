@@ -69,6 +69,17 @@ def to_device(x: Tensor, where: Any, copy: bool = False) -> Tensor:
     return move(x, p=(target, now))
 
 
+def in_format(x: Tensor, format: Any) -> Tensor:
+    """x with its elements in memory in the order of a memory format; x itself if they lie so already."""
+    if format is None or format is formats.preserve_format or formats.lies_in(x.raw, format):
+        return x
+    if format is formats.contiguous_format and not any(
+        formats.lies_in(x.raw, other) for other in (formats.channels_last, formats.channels_last_3d)
+    ):
+        return x  # PyTorch takes every other order for a contiguous tensor's view
+    return TABLE["contiguous"](x, p=format)  # type: ignore[no-any-return]
+
+
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor in another dtype and/or on another device: to(dtype), to(device), to(device, dtype), to(other).
 
@@ -84,7 +95,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         bool(kwargs.pop("copy", False)),
     )
     kwargs.pop("non_blocking", None)
-    kwargs.pop("memory_format", None)
+    format = kwargs.pop("memory_format", None)
     other = kwargs.pop("other", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -110,6 +121,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         out = to_device(out, where)
     if dtype is not None:
         out = to_dtype(out, dtype)
+    out = in_format(out, format)
     return clone(out) if copy and out is self else out
 
 
@@ -118,7 +130,7 @@ attach("to", to)
 
 def _named_cast(name: str, dtype: dtypes.dtype) -> None:
     def method(self: Tensor, memory_format: Any = None) -> Tensor:
-        return to_dtype(self, dtype)
+        return in_format(to_dtype(self, dtype), memory_format)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The tensor as {dtype}; the tensor itself if it is that already."
@@ -143,7 +155,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @public(function=False)
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor on the CPU; the tensor itself if it is there."""
-    return to_device(self, "cpu")
+    return in_format(to_device(self, "cpu"), memory_format)
 
 
 @public(function=False)
@@ -153,13 +165,13 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, **old: An
     `non_blocking` (once called `async`) has no effect unless the memory is pinned, and raises no error.
     """
     old.pop("async", None)
-    old.pop("memory_format", None)
+    format = old.pop("memory_format", None)
     if old:
         raise TypeError(f"cuda() got an unexpected keyword argument '{next(iter(old))}'")
     where = (
         "cuda" if device is None else devices.device("cuda", device) if isinstance(device, int) else device
     )
-    return to_device(self, where)
+    return in_format(to_device(self, where), format)
 
 
 @public("type", function=False)

@@ -25,7 +25,9 @@ from .shapes import expand_row, reshape
 ndarray = np.ndarray
 add_up: Any = np.add.reduce
 multiply_up: Any = np.multiply.reduce
-WIDE: dict[Any, Any] = {np.dtype(d): np.dtype(np.int64) for d in ("bool", "uint8", "int8", "int16", "int32")}
+WIDE: dict[Any, Any] = {
+    np.dtype(d): np.dtype(np.int64) for d in "bool uint8 int8 int16 int32 uint16 uint32 uint64".split()
+}
 WIDE[np.dtype(np.float16)] = np.dtype(np.float32)
 ALL = (None, False)  # p of a full reduction: (axis, keepdim)
 
