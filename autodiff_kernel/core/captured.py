@@ -10,6 +10,7 @@ defaults and globals hold when it starts.
 """
 
 import threading
+from operator import attrgetter
 from typing import Any
 
 from . import modes
@@ -20,61 +21,37 @@ from .storage import root_of
 from .tensor import Tensor
 
 MANY = 64  # elements of a container that are looked at
-guarding = [
-    0
-]  # how many transformations are at work on all threads: while there is none, nobody looks further
-_lock = threading.Lock()
+stamp_of = attrgetter("stamp")
+guarding: set["Transforming"] = set()  # the functions at work, on all threads
 
 
-class _Here(threading.local):
-    def __init__(self) -> None:
-        self.frames: list[transforming] = []
+class Transforming:
+    """A function under transformation, from `guarding.add(it)` to `guarding.discard(it)`.
 
-
-class transforming:
-    """`with transforming(f) as frame:` is where the function f runs; `frame.give(inputs)` says on which tensors.
-
-    reverse: its inputs are leaves of a graph, which it must not change either.
+    To be written with try and finally: these calls go straight into C, so that no interrupt leaves a function at work.
+    inputs: the tensors it runs on.  reverse: they are leaves of a graph, which it must not change either.
     """
 
-    __slots__ = ("stamp", "held", "given", "reverse", "_known", "_own")
+    __slots__ = ("stamp", "thread", "held", "inputs", "reverse", "_known", "_own")
 
-    def __init__(self, function: Any, reverse: bool = False) -> None:
+    def __init__(self, function: Any, inputs: Any, reverse: bool = False) -> None:
         self.held: list[Tensor] = []
         hold(function, self.held, 0)
-        self.given: Any = ()
-        self.stamp, self.reverse = 0, reverse
+        self.inputs, self.reverse = inputs, reverse
+        self.stamp, self.thread = tick(), threading.get_ident()
         self._known: set[int] | None = None  # made for the first write; most functions write nothing
         self._own: set[int] = set()
-
-    def give(self, inputs: Any) -> None:
-        self.given, self._known = inputs, None
 
     def owns(self, mine: set[int]) -> bool:
         """Is this memory an input's?"""
         if self._known is None:
-            self._own = {m for t in self.given for m in marks(t)}
+            self._own = {m for t in self.inputs for m in marks(t)}
             self._known = {m for t in self.held for m in marks(t)}
         return not mine.isdisjoint(self._own)
 
     def knows(self, mine: set[int]) -> bool:
         """Is this memory something captured?  (Asked after `owns`.)"""
         return self._known is not None and not mine.isdisjoint(self._known)
-
-    def __enter__(self) -> "transforming":
-        self.stamp = tick()
-        with _lock:
-            guarding[0] += 1
-        _here.frames.append(self)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        _here.frames.remove(self)
-        with _lock:
-            guarding[0] -= 1
-
-
-_here = _Here()
 
 
 def hold(x: Any, found: list[Tensor], depth: int) -> None:
@@ -127,12 +104,11 @@ def marks(t: Any) -> list[int]:
 
 def check(t: Tensor) -> None:
     """RuntimeError if a function under transformation must not write t's memory, as it is about to."""
-    frames = _here.frames
-    if not frames:
-        return
+    me = threading.get_ident()
+    frames = sorted([f for f in list(guarding) if f.thread == me], key=stamp_of, reverse=True)
     mine = set(marks(t))
     node = (t.family.base if t.family.__class__ is View else t).node
-    for frame in reversed(frames):
+    for frame in frames:
         if frame.owns(mine):
             if frame.reverse and (t.node is not None or node is not None) and modes.is_grad_enabled():
                 raise leaf_changed(t)

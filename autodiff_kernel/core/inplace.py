@@ -42,7 +42,7 @@ def stamp(t: Tensor) -> None:
 
     Memory without a counter was saved by nobody: its writes are numbered, and no walk has to look for them.
     """
-    if guarding[0]:
+    if guarding:
         check_captured(t)
     v = t.version
     if modes.watch[0] is not None:
@@ -132,7 +132,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         kind = other.__class__
         ka = a.__class__
         scalar = ka is float32 or ka is float64
-        if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual or guarding[0]:
+        if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual or guarding:
             return general(self, other, **scale)
         if kind is Tensor or kind is Parameter:
             b = other.raw

@@ -96,7 +96,7 @@ def beneath(x: Any, f: Any) -> Any:
 def turn_inside(x: Any, op: Op, p: Any) -> None:
     """Give what is inside x the shape that a view operation would give."""
     below = batched.ground(x)
-    if guarding[0]:
+    if guarding:
         check_captured(below)
     if modes.is_grad_enabled() and below.node is not None:
         check_allowed(below)

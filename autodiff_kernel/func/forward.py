@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import dual, modes
-from ..core.captured import transforming
+from ..core.captured import Transforming, guarding
 from ..core.errors import explain
 from ..core.levels import differentiating
 from ..core.op import TABLE
@@ -71,16 +71,15 @@ def jvp_of(
         check_pair(p, t)
     if not flat:
         check_tensors(flat, "primals")
-    with (
-        dual.still(False),
-        dual.level(of_function=True) as k,
-        differentiating(),
-        transforming(func) as frame,
-    ):
-        frame.give(flat)
+    frame = Transforming(func, flat)
+    with dual.still(False), dual.level(of_function=True) as k, differentiating():
         made = [dual.make(p, t, k) for p, t in zip(flat, moving)]
         duals = made if spec is None else unflatten(spec, made)
-        out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
+        try:
+            guarding.add(frame)
+            out = func(*(duals if argnums is None else replaced(primals, argnums, duals)))
+        finally:
+            guarding.discard(frame)
         aux = None
         if has_aux:
             out, aux = with_aux(out, WHO)

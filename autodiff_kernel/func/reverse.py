@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import modes
-from ..core.captured import transforming
+from ..core.captured import Transforming, guarding
 from ..core.dual_inplace import NoPlace
 from ..core.errors import explain
 from ..core.levels import differentiating
@@ -103,13 +103,15 @@ def on_lifted(func: Any, run: Callable[[Any], Any], flat: list[Any], spec: Any) 
     """
     for shared in (False, True):
         lifted = [lift(x, shared) for x in flat]
-        with transforming(func, reverse=True) as frame:
-            frame.give(lifted)
-            try:
-                return lifted, run(unflatten(spec, lifted))
-            except NoPlace:
-                if shared:
-                    raise
+        frame = Transforming(func, lifted, reverse=True)
+        try:
+            guarding.add(frame)
+            return lifted, run(unflatten(spec, lifted))
+        except NoPlace:
+            if shared:
+                raise
+        finally:
+            guarding.discard(frame)
     raise AssertionError
 
 

@@ -4,6 +4,7 @@ In place (`x.t_()`, `x.unsqueeze_(0)`) nothing is written: the tensor object its
 """
 
 import warnings
+import weakref
 from collections import deque
 from itertools import starmap
 from typing import Any
@@ -261,7 +262,7 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
 
         turn_inside(x, op, p)
         return x
-    if guarding[0]:
+    if guarding:
         check_captured(x)
     if modes.is_grad_enabled() and x.node is not None:
         check_allowed(x)
@@ -281,12 +282,11 @@ def turn(x: Tensor, op: Op, p: Any) -> Tensor:
     for v in live:  # views were made from the old shape: it stays their base
         changes.append((v, "family", View(old, v.family.chain, v.family.made)))
     if not whole:
-        family_of(out.family.base).add(x)
+        views = family_of(out.family.base)
+        changes.append((views, "views", [*(r for r in views.views if r() is not None), weakref.ref(x)]))
     if out.node is not None:
         move(x, out.node, changes)
-    deque(
-        starmap(setattr, changes), 0
-    )  # in one call into C, so that an interrupt finds all changed, or nothing
+    deque(starmap(setattr, changes), 0)  # one call into C: an interrupt finds all changed, or nothing
     return x
 
 
