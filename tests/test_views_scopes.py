@@ -11,8 +11,9 @@ import autodiff_kernel as torch
 from autodiff_kernel import views
 from autodiff_kernel.core import modes
 from autodiff_kernel.views.dot import graph_dot
+from autodiff_kernel.views.framing import HEAD, SIDE, borders
 from autodiff_kernel.views.scene import Rect, Text, draw
-from autodiff_kernel.views.scopes import clusters
+from autodiff_kernel.views.scopes import Cluster, clusters
 
 EVIL = "<script>alert(1)</script>\"'&\\ ]]> ${x} \x1b[31m \u202e"
 
@@ -249,3 +250,45 @@ def test_a_large_graph_in_nested_scopes_is_drawn_collapsed_within_a_second():
     assert time.process_time() - start < 1
     groups = [(n.name, n.count) for n in result.model.nodes if n.role == "group"]
     assert groups == [(f"block {i}.layer 0 … layer 9", 10) for i in range(19)]
+
+
+def blocks(count=3):
+    x = out = torch.tensor([1.0, 2.0])
+    with modes.recording():
+        weights = [torch.ones(2, requires_grad=True) for _ in range(count)]
+        for k, weight in enumerate(weights):
+            with torch.scope("net"), torch.scope(f"block {k}"):
+                out = torch.relu(out * weight + 1)
+        return out.sum(), {"x": x, "weights": weights}
+
+
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+def test_the_sheets_behind_a_folded_scope_leave_the_frames_name_free(direction):
+    loss, names = blocks()
+    view = views.graph(loss, namespace=names, depth=1, direction=direction).model
+    shapes = draw(view).shapes
+    [k] = [k for k, s in enumerate(shapes) if isinstance(s, Text) and s.text == "net"]
+    name, frame = shapes[k], shapes[k - 1]
+    sheets = [s for s in shapes[k + 1 :] if isinstance(s, Rect) and s.h > 80]
+    assert len(sheets) == 9  # three for each block
+    assert all(s.y > name.y + 2 and s.x > frame.x and s.x + s.w < frame.x + frame.w for s in sheets)
+
+
+def test_room_for_frames_is_only_where_one_begins_or_ends():
+    """Ranks 0 … 4: an outer scope around ranks 1 to 3, an inner one around rank 2."""
+    framed = [Cluster("net", 1, (1, 2, 3)), Cluster("inner", 2, (2,))]
+    assert borders(framed, range(5), down=False) == [2 * SIDE, SIDE, SIDE, 2 * SIDE, 0]
+    assert borders(framed, range(5), down=True) == [2 * HEAD, HEAD, SIDE, 2 * SIDE, 0]
+    assert borders([], range(3), down=False) == [0, 0, 0]
+
+
+def test_steps_that_repeat_lie_in_the_scopes_that_all_of_them_share():
+    loss, _ = blocks(4)
+    with modes.recording():
+        x = y = torch.tensor(2.0, requires_grad=True)
+        for k in range(4):
+            with torch.scope("net"), torch.scope(f"step {k}"):
+                y = (y * x).sin()
+    view = views.graph(y, namespace={"x": x}, limit=4).model
+    groups = [node for node in view.nodes if node.role == "group"]
+    assert groups and all(node.scope in ((), ("net",)) for node in groups)

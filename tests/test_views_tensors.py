@@ -360,3 +360,17 @@ def test_the_bytes_are_the_same_in_every_process():
         for seed in ("0", "1", "271")
     }
     assert len(said) == 1 and len(said.pop()) > 10_000
+
+
+def test_the_sign_of_an_entry_shows_without_colour_and_number():
+    x = torch.linspace(-1.0, 1.0, 20)
+    view = jacobian(lambda t: t * t, x)
+    assert "ochre with a dash: negative" in view.svg
+    dashes = re.findall(r"<path d='((?:M[\d. ]+L[\d. ]+)+)' stroke='#1b1f24'", view.svg)
+    assert len(dashes) == 1 and dashes[0].count("M") == 10  # half of the diagonal
+
+
+def test_a_wide_memory_is_drawn_in_shorter_rows():
+    narrow, wide = tensors(torch.arange(32)), tensors(torch.arange(32) * 1.23456e-7)
+    sizes = [float(re.search(r"width='([\d.]+)'", view.svg)[1]) for view in (narrow, wide)]
+    assert max(sizes) <= 800

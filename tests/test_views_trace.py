@@ -166,3 +166,30 @@ def test_a_trace_leaves_the_users_gradients_alone():
     w = torch.tensor(3.0, requires_grad=True)
     result = trace(lambda x: x * w, 2.0)
     assert column(result, "adjoint") == ["3", "2", "1"] and w.grad is None
+
+
+def test_a_matrix_has_one_line_in_the_title_and_its_columns_under_each_other():
+    def g(a):
+        return (a * a).sum()
+
+    result = trace(g, torch.tensor([[1.0, -2.0], [30.0, 4.0]]))
+    assert result.model.call == "g([[ 1, -2], [30, 4]])"
+    assert "\N{REPLACEMENT CHARACTER}" not in result.text
+    assert re.search(
+        r"<span style='[^']*white-space:pre;[^']*monospace[^']*'>\[\[ 1, -2\],<br> \[30,  4\]\]", result.html
+    )
+
+
+def test_verdicts_stand_under_each_other_however_long_the_answers():
+    sheet = trace(f, 2.0, 3.0, blank=True)
+    lines = sheet.check(value=[2, 3.14159, None], adjoint=[7]).text.split("\n")
+    assert len({re.search("right|wrong|not attempted", line).start() for line in lines}) == 1
+
+
+def test_latex_sets_words_as_one_text_and_greek_names_as_letters():
+    def g(θ):
+        return torch.clamp(θ * θ, min=0)
+
+    latex = trace(g, 2.0).latex
+    assert r"w_{1} = \theta" in latex and r"\text{clamp}(" in latex
+    assert r" }\text{ " not in latex
