@@ -145,3 +145,35 @@ def test_frexp():
     assert x.grad.tolist() == [0.25, 0.5, 0.125]
     with pytest.raises(RuntimeError, match="only supports floating-point dtypes"):
         torch.frexp(torch.tensor([1]))
+
+
+# ------------------------------------------------------------------------------------------------ vmap, simulated GPU
+CALLS = [
+    "torch.quantile(x, 0.3)", "torch.nanquantile(x, q)", "torch.quantile(x, q, interpolation='nearest')",
+    "torch.frexp(x).mantissa", "torch.gradient(x, spacing=2.)[0]", "torch.special.i1e(x)", "torch.special.zeta(2, x)",
+    "torch.special.hermite_polynomial_h(x, 3)", "torch.igamma(x, x + 1)", "torch.special.xlog1py(x, x)",
+    "torch.stft(x, 2, hop_length=1, return_complex=True, window=ones).real",
+    "torch.linalg.ldl_factor_ex(x.outer(x)).LD", "torch.cholesky_solve(x[:, None], x.diag())",
+]  # fmt: skip
+x = torch.tensor([[0.5, 2.0, 1.25], [3.0, 0.25, 1.0]])
+
+
+def value(call, x, **names):
+    return eval(call, {"torch": torch, "x": x, "q": torch.tensor([0.0, 0.6]), "ones": torch.ones(2), **names})
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_vmap(call):
+    one_by_one = torch.stack([value(call, row) for row in x])
+    assert torch.allclose(torch.vmap(lambda row: value(call, row))(x), one_by_one)
+
+
+@pytest.mark.parametrize("call", [*CALLS, "torch.histogram(x, 3).hist", "torch.histogram(x, q).hist"])
+def test_simulated_gpu(call):
+    torch.cuda.simulate(1)
+    try:
+        names = {"q": torch.tensor([0.0, 0.6]).cuda(), "ones": torch.ones(2).cuda()}
+        found = value(call, x[0].cuda(), **names)
+        assert found.is_cuda and torch.allclose(found.cpu(), value(call, x[0]))
+    finally:
+        torch.cuda.simulate(0)

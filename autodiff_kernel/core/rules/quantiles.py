@@ -2,15 +2,16 @@
 
 from typing import Any
 
-import numpy as np
-
 from .. import device as devices
 from ..api import check_tensor, into, public
+from ..op import Op
+from ..outline import of_all
 from ..tensor import Tensor, wrap
 from .along import take_along
 from .dims import wrap_dim
 from .forms import where
 from .orders import movedim
+from .rounding import ceil, floor, round_row
 from .shapes import reshaped
 from .sorting import sort
 from .two_numbers import lerp
@@ -38,7 +39,8 @@ def _checked(name: str, input: Tensor, q: Any, way: str) -> Tensor:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
     if q.raw.dtype != kind:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-    if not devices.item(((q.raw >= 0) & (q.raw <= 1)).all()):
+    levels = of_all(q.raw)
+    if not devices.item(((levels >= 0) & (levels <= 1)).all()):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     return q
 
@@ -51,11 +53,12 @@ def _quantile(
     d = 0 if dim is None else wrap_dim(dim, ndim, name)
     rows = reshaped(x, (-1,)) if dim is None else movedim(x, d, -1) if ndim else reshaped(x, (1,))
     ranked: Tensor = sort(rows)[0]
-    missing = np.isnan(ranked.raw).sum(-1, keepdims=True)
+    known: Any = ranked.detach()
+    missing = (known != known).sum(-1, keepdim=True)
     last = ranked.raw.shape[-1] - 1
     levels = reshaped(q, (-1,))
     if skip_nan:  # they are sorted behind the numbers
-        places = levels * wrap(np.maximum(last - missing, 0).astype(q.raw.dtype))
+        places = levels * (last - missing).clamp(min=0).to(q.dtype)
     else:
         places = where(missing > 0, last, levels * last)
     result = _between(ranked, places, interpolation)
@@ -68,16 +71,18 @@ def _quantile(
 def _between(ranked: Tensor, places: Tensor, way: str) -> Tensor:
     """The elements at places between whole numbers."""
 
-    def at(rounded: Any) -> Tensor:
-        return take_along(ranked, rounded(places.raw).astype(np.int64), p=ranked.raw.ndim - 1)  # type: ignore[no-any-return]
+    place: Any = places.detach()
+
+    def at(row: Op) -> Tensor:
+        return take_along(ranked, row(place).long(), p=ranked.raw.ndim - 1)  # type: ignore[no-any-return]
 
     if way == "nearest":
-        return at(np.rint)
+        return at(round_row)
     if way == "lower":
-        return at(np.floor)
+        return at(floor)
     if way == "higher":
-        return at(np.ceil)
-    return lerp(at(np.floor), at(np.ceil), 0.5 if way == "midpoint" else places - wrap(np.floor(places.raw)))
+        return at(ceil)
+    return lerp(at(floor), at(ceil), 0.5 if way == "midpoint" else places - floor(place))
 
 
 def _shape(shape: tuple[int, ...], d: int | None, keepdim: bool) -> tuple[int, ...]:
