@@ -1,12 +1,15 @@
-"""The pictures of `%tensor`, `%grad`, `%jacobian`, `%gradcheck`, `%descent` in a real Chromium: no text is cut off."""
+"""The pictures of tables and charts, placements and layers in a real Chromium: no text is cut off."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
+from modules import Deep
 
 import autodiff_kernel as torch
-from autodiff_kernel.views import descent, gradcheck, gradients, jacobian, surface, tensors
+from autodiff_kernel.core import device as devices
+from autodiff_kernel.core import modes
+from autodiff_kernel.views import descent, gradcheck, gradients, graph, jacobian, place, surface, tensors
 from autodiff_kernel.views.result import Result
 
 pytestmark = pytest.mark.browser
@@ -38,8 +41,37 @@ def pictures() -> dict[str, Result]:
         "gradcheck": gradcheck(torch.sin, two.double(), name=long),
         "surface": surface(torch.arange(12.0).view(3, 4) * 12345.678, name=long),
         "surface of a function": surface(lambda u, v: u * v, x=(-1234.5, 1), y=(0, 98765.4)),
+        "placement": placed(long),
+        "blocks": layers(long),
         "descent": descent(lambda p: (p * p).sum(), [1234.5, -2.0], steps=5, name=long),
     }
+
+
+def placed(long: str) -> Result:
+    """Three devices with copies between all of them."""
+    devices.simulate(3)
+    try:
+        here = torch.ones(1000, 1000)
+        mark = devices.transfer_count()
+        there = here.cuda(0)
+        names = {
+            long: here,
+            "a": there,
+            "b": there.cuda(1),
+            "c": there.cuda(2),
+            "d": there.cuda(1).cuda(0).cpu(),
+        }
+        return place(names, since=mark)
+    finally:
+        devices.simulate(0)
+
+
+def layers(long: str) -> Result:
+    """A network with a long name whose blocks repeat."""
+    model, x = Deep(), torch.ones(4, 3)
+    setattr(model, long, model.head)
+    with modes.recording():
+        return graph(model(x), namespace={long: model, "x": x}, blocks=True)
 
 
 def test_every_text_lies_inside_its_picture(browser: Any, tmp_path: Path) -> None:
