@@ -3,10 +3,17 @@
 From sixteen or more uniform numbers PyTorch makes normal ones with the logarithm, sine and cosine of the Cephes
 library (S. Moshier), a polynomial each, where the compiler fused every multiplication with the addition after it.
 Doing the same here, step by step, gives the same bits.  Values are float32 held in float64.
+
+A fused step is a product, which is exact in float64, a sum, and a rounding to float32.  Two roundings in the place of
+one go wrong about twice in a million, where the sum lies half-way between two float32; `fused32` looks after that.
+Steps whose product has so few bits that the sum is exact need no care.  Few numbers are computed the short way first,
+and those with a sum in doubt once more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,59 +41,89 @@ _LOG = _single(
 _LN2_HIGH, _LN2_LOW = _single(0.693359375, -2.12194440e-4)
 _SQRT_HALF, _FOUR_OVER_PI, _TWO_PI = _single(0.707106781186547524, 1.27323954473516, 2 * np.pi)
 _QUARTER_PI = _single(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)
-_SIN = _single(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS = _single(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_CHUNK = 1 << 15  # pairs at a time: the intermediate arrays stay in the processor's cache
+_SIN = _single(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS_AND_SIN = np.array([_COS, _SIN]).T[:, :, None]
+_CHUNK = 1 << 13  # pairs at a time: the intermediate arrays stay in the processor's cache
+_FEW = 1000  # pairs up to which the number of array operations counts, not their size
+_LAST_29 = np.uint64((1 << 29) - 1)  # the bits of a float64 that a float32 has no room for
+_HALF = np.uint64(1 << 28)
+Fused = Callable[[Any, Any, Any], Any]  # a * b + c, rounded to float32
 
 
 def normal_pairs(first: Array, second: Array) -> tuple[Array, Array]:
     """Return r cos t and r sin t for r = sqrt(-2 log(1 - first)), t = 2 pi second; float32 arrays of one shape (N,)."""
-    cosines, sines = np.empty_like(first), np.empty_like(first)
-    for start in range(0, first.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        radius = _rounded(np.sqrt(_rounded(-2.0 * _log(1.0 - first[part].astype(np.float64)))))
-        sine, cosine = _sincos(_rounded(_TWO_PI * second[part].astype(np.float64)))
-        cosines[part] = radius * cosine
-        sines[part] = radius * sine
-    return cosines, sines
+    pairs = np.empty((2, first.size), np.float32)
+    if first.size <= _FEW:
+        sums: list[Array] = []
+        pairs[:] = _pairs(first, second, partial(_short, sums))
+        (doubtful,) = np.nonzero(_half_way(sums, first.size))
+        if doubtful.size:
+            pairs[:, doubtful] = _pairs(first[doubtful], second[doubtful], fused32)
+    else:
+        for start in range(0, first.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            pairs[:, part] = _pairs(first[part], second[part], fused32)
+    return pairs[0], pairs[1]
+
+
+def _short(sums: list[Array], a: Any, b: Any, c: Any) -> Any:
+    """a * b + c rounded twice; the sum is kept to look for doubt later."""
+    total = a * b
+    total += c
+    sums.append(total)
+    return total.astype(np.float32).astype(np.float64)
+
+
+def _half_way(sums: list[Array], count: int) -> Any:
+    """Which of `count` numbers had a sum half-way between two float32."""
+    bits = np.concatenate(sums, axis=None).view(np.uint64).reshape(-1, count)
+    bits &= _LAST_29
+    return (bits == _HALF).any(axis=0)
+
+
+def _pairs(first: Array, second: Array, fused: Fused) -> Array:
+    """The pairs, float64 of shape (2, N)."""
+    radius = _rounded(np.sqrt(_rounded(-2.0 * _log(1.0 - first.astype(np.float64), fused))))
+    return radius * _cosine_and_sine(_rounded(_TWO_PI * second.astype(np.float64)), fused)
 
 
 def _rounded(x: Array) -> Array:
     return x.astype(np.float32).astype(np.float64)
 
 
-def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
+def _polynomial(coefficients: Any, x: Array, fused: Fused) -> Array:
     y: Any = coefficients[0]
     for coefficient in coefficients[1:]:
-        y = fused32(y, x, coefficient)
+        y = fused(y, x, coefficient)
     return y
 
 
-def _log(x: Array) -> Array:
+def _log(x: Array, fused: Fused) -> Array:
     """log(x) for x in (0, 1]: x = m 2^e with m in [sqrt(1/2), sqrt(2)), a polynomial in m - 1."""
     mantissa, exponent = np.frexp(x)
     small = mantissa < _SQRT_HALF
     e = (exponent - small).astype(np.float64)
     m = np.where(small, mantissa + mantissa, mantissa) - 1.0
     z = _rounded(m * m)
-    y = _rounded(_polynomial(_LOG, m) * m)
-    y = fused32(y, z, _rounded(e * _LN2_LOW))
-    y = fused32(z, -0.5, y)
-    return fused32(e, _LN2_HIGH, _rounded(m + y))
+    y = _rounded(_polynomial(_LOG, m, fused) * m)
+    y = fused(y, z, _rounded(e * _LN2_LOW))
+    y = _rounded(z * -0.5 + y)  # exact sums, as in the last step
+    return _rounded(e * _LN2_HIGH + _rounded(m + y))
 
 
-def _sincos(x: Array) -> tuple[Array, Array]:
-    """Sine and cosine of x in [0, 2 pi]: subtract the nearest even multiple of pi/4, choose among two polynomials."""
+def _cosine_and_sine(x: Array, fused: Fused) -> Array:
+    """Cosine and sine of x in [0, 2 pi], (2, N): subtract the nearest even multiple of pi/4, choose among two polynomials."""
     octant = _rounded(x * _FOUR_OVER_PI).astype(np.int64)
     octant = (octant + 1) & ~1
     multiple = octant.astype(np.float64)
     for part in _QUARTER_PI:
-        x = fused32(multiple, part, x)
+        x = _rounded(multiple * part + x)  # exact sums
     z = _rounded(x * x)
-    cosine = _rounded(_polynomial(_COS, z) * z)
-    cosine = _rounded(fused32(cosine, z, -0.5 * z) + 1.0)
-    sine = fused32(_rounded(_polynomial(_SIN, z) * z), x, x)
-    swap = (octant & 2) != 0
-    sign_of_sine = np.where(octant & 4, -1.0, 1.0)
-    sign_of_cosine = np.where((octant + 2) & 4, -1.0, 1.0)
-    return np.where(swap, cosine, sine) * sign_of_sine, np.where(swap, sine, cosine) * sign_of_cosine
+    both = _rounded(_polynomial(_COS_AND_SIN, z, fused) * z)
+    both = fused(both, np.stack([z, x]), np.stack([-0.5 * z, x]))
+    both[0] = _rounded(both[0] + 1.0)
+    turned = np.where((octant & 2) != 0, both[::-1], both)
+    turned[0] *= np.where((octant + 2) & 4, -1.0, 1.0)
+    turned[1] *= np.where(octant & 4, -1.0, 1.0)
+    return turned
