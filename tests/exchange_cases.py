@@ -8,12 +8,14 @@ import collections
 import copy
 import math
 import operator
+import pathlib
 import pickle
 import warnings
 from typing import Any
 
 import numpy as np
 
+KEYWORDS = pathlib.Path(__file__).parent / "data" / "keywords.txt"
 NAMES = {"np": np, "array": array, "collections": collections, "copy": copy, "math": math, "operator": operator,
          "pickle": pickle}  # fmt: skip
 
@@ -37,7 +39,8 @@ def answer(expression: str, torch: Any) -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = described(eval(expression, {**NAMES, "torch": torch}))
+            names = {**NAMES, "torch": torch, "x": torch.tensor([0.5, 2.0]), "I": torch.eye(2) * 2}
+            found = described(eval(expression, names))
         except Exception as error:
             found = ["raises", type(error).__name__, str(error).splitlines()[0][:28] if str(error) else ""]
     return found, [w.category.__name__ for w in caught if w.category is not DeprecationWarning]
@@ -360,3 +363,8 @@ torch.ones(2).to_dense()
 
 def cases() -> list[str]:
     return CASES.strip().splitlines()
+
+
+def keyword_cases() -> list[str]:
+    """Calls with the names of their arguments."""
+    return KEYWORDS.read_text(encoding="utf-8").splitlines()

@@ -5,9 +5,11 @@ import pathlib
 
 import torch
 
-from .exchange_cases import answer, cases
+from .exchange_cases import answer, cases, keyword_cases
 
 if __name__ == "__main__":
-    lines = [f"{json.dumps(case)}: {json.dumps(answer(case, torch)[0])}" for case in cases()]
+    lines = [
+        f"{json.dumps(case)}: {json.dumps(answer(case, torch)[0])}" for case in cases() + keyword_cases()
+    ]
     file = pathlib.Path(__file__).parent / "data" / "exchange.json"
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

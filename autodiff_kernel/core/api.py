@@ -34,7 +34,10 @@ def public(
         code = f.__code__
         taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         translated = {k: v for k, v in NUMPY_NAMES.items() if v in taken and k not in taken}
-        shown = numpy_words(f, translated) if {"dim", "keepdim"} & set(taken) else f
+        matrix = taken[:1] in (("A",), ("L",))  # so matrices are called in textbooks, and in torch.linalg
+        if matrix:
+            translated["input"] = taken[0]
+        shown = numpy_words(f, translated) if matrix or {"dim", "keepdim"} & set(taken) else f
         changed = in_place(f, row) if inplace else None
         for name in names or (f.__name__.rstrip("_"),):
             if function:

@@ -163,16 +163,16 @@ cholesky_solve_row: Op = Op(
 
 
 @public()
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The solution X of A X = B, given the Cholesky factor L of A.
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
+    """The solution X of A X = input, given the Cholesky factor `input2` of A.
 
     >>> import autodiff_kernel as torch
     >>> torch.cholesky_solve(torch.tensor([[8.]]), torch.tensor([[2.]]))
     tensor([[2.]])
     """
-    check_matrix("cholesky_solve", B, "b")
-    check_square("cholesky_solve", L)
-    return into(out, cholesky_solve_row(B, L, p=bool(upper)))
+    check_matrix("cholesky_solve", input, "b")
+    check_square("cholesky_solve", input2)
+    return into(out, cholesky_solve_row(input, input2, p=bool(upper)))
 
 
 @public()

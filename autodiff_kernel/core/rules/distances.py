@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..api import check_tensor, public
+from ..api import check_tensor, into, public
 from ..errors import explain
 from ..failures import shape_clash
 from ..op import TABLE, Op
@@ -183,7 +183,7 @@ def corrcoef(input: Tensor) -> Tensor:
 
 
 @public(inplace=True)
-def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Tensor:
     """The tensor with each part along `dim` scaled down so that its p-norm is at most `maxnorm`.
 
     >>> import autodiff_kernel as torch
@@ -203,4 +203,4 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     size = vector_norm(x, p, tuple(k for k in range(x.raw.ndim) if k != d), True)
     large: Any = size > maxnorm  # type: ignore[operator]
     factor = maxnorm / (size + 1e-7)  # type: ignore[operator]
-    return x * factor.where(large, 1.0)  # type: ignore[no-any-return]
+    return into(out, x * factor.where(large, 1.0), input)  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..api import check_tensor, public
+from ..api import check_tensor, into, public
 from ..errors import explain
 from ..op import Op
 from ..single import plain, viewing
@@ -169,7 +169,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 @public()
-def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """A matrix with the 1-D input on its diagonal; or a copy of the diagonal of a 2-D input.
 
     >>> import autodiff_kernel as torch
@@ -182,7 +182,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     offset = whole(diagonal, "diag", "diagonal")
-    return (_embedded if ndim == 1 else _copied)(input, (offset, 0, 1))
+    return into(out, (_embedded if ndim == 1 else _copied)(input, (offset, 0, 1)), input)  # type: ignore[no-any-return]
 
 
 @public()
@@ -208,7 +208,7 @@ triu_row: Op = Op("triu", in_order(np.triu), a=lambda g, n: triu_row(g, p=n.p), 
 
 
 @public(inplace=True, row=tril_row)
-def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The lower triangle of each matrix, with zeros above diagonal number `diagonal`.
 
     >>> import autodiff_kernel as torch
@@ -216,11 +216,11 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return _triangle(input, diagonal, tril_row)
+    return into(out, _triangle(input, diagonal, tril_row), input)  # type: ignore[no-any-return]
 
 
 @public(inplace=True, row=triu_row)
-def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The upper triangle of each matrix, with zeros below diagonal number `diagonal`.
 
     >>> import autodiff_kernel as torch
@@ -228,7 +228,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return _triangle(input, diagonal, triu_row)
+    return into(out, _triangle(input, diagonal, triu_row), input)  # type: ignore[no-any-return]
 
 
 def _triangle(x: Tensor, k: int, row: Op) -> Tensor:

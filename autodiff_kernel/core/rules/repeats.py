@@ -57,6 +57,8 @@ def repeat(self: Tensor, *repeats: Any, **named: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
+    if named.keys() - {"repeats"} or bool(named) == bool(repeats):
+        raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     times = sizes((named["repeats"],) if named else repeats, "repeat", "repeats")
     return repeated(self, times)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api import check_tensor, into, public
+from ..api import check_tensor, into, numpy_words, public
 from ..dtype import of
 from ..meeting import NUMBERS, common_dtype, number_as
 from ..op import Op
@@ -280,7 +280,7 @@ def _one_sided(name: str, tensor_row: Op, low: bool) -> None:
     >>> torch.{name}(torch.tensor([-1., 3.]), 0)
     tensor({"[0., 3.]" if low else "[-1.,  0.]"})
     """
-    public(name, inplace=True)(function)
+    public(name, inplace=True)(numpy_words(function, {word: "limit"}))
 
 
 _one_sided("clamp_min", clamp_min_tensor, True)

@@ -111,7 +111,7 @@ def equal_parts(size: int, step: int) -> tuple[int, ...]:
 
 
 @public()
-def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of parts along `dim`: all of one size (the last may be shorter), or of the sizes in a list.
 
     >>> import autodiff_kernel as torch
@@ -122,18 +122,18 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Ten
     """
     size = split_size_or_sections
     if not is_whole(size):
-        return split_with_sizes(input, size, dim)
-    at_least_1d("split", input)
+        return split_with_sizes(tensor, size, dim)
+    at_least_1d("split", tensor)
     step = int(size)
     if step < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
-    d = wrap_dim(dim, input.raw.ndim, "split")
-    length = input.raw.shape[d]
+    d = wrap_dim(dim, tensor.raw.ndim, "split")
+    length = tensor.raw.shape[d]
     if not step and length:
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {length}"
         )
-    return several_views(split_row, input, (equal_parts(length, step), d, False))
+    return several_views(split_row, tensor, (equal_parts(length, step), d, False))
 
 
 def split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
