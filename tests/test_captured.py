@@ -128,3 +128,45 @@ def test_nothing_is_guarded_afterwards():
         grad(lambda z: c.sum() / 0 if False else 1 / 0)(X)
     c.mul_(2)
     assert c.tolist() == [2, 2, 2]
+
+
+def test_an_interrupt_at_any_moment_leaves_no_transformation_open():
+    """Stopped at each line of entering and leaving but a function's first one, in turn."""
+    import sys
+
+    from autodiff_kernel.core import captured, levels
+
+    def run():
+        vmap(grad(lambda z: (z * z).sum()))(X[None])
+
+    def stopped_at(step):
+        seen, fresh = 0, False
+
+        def trace(frame, event, _):
+            nonlocal seen, fresh
+            if frame.f_code.co_filename not in (levels.__file__, captured.__file__):
+                return trace if event == "call" and "autodiff_kernel" in frame.f_code.co_filename else None
+            if event == "line" and not fresh:
+                seen += 1
+                if seen == step:
+                    raise KeyboardInterrupt
+            fresh = event == "call"
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            run()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    run()
+    step = 1
+    while stopped_at(step):
+        step += 1
+        assert not captured.guarding and not levels.mapping and not levels.open_vmaps(), step
+        assert not levels.is_differentiating() and vmap(lambda z: z * 2)(X).tolist() == [2, 4, 6]
+    assert step > 20

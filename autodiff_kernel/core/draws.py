@@ -53,7 +53,7 @@ def _new(
     alone: bool = False,
 ) -> Any:  # fmt: skip
     """A new tensor of the numbers; alone: those of a tensor depend on one another, so samples are drawn one by one."""
-    v = samplewise.drawing() if mapping[0] else None
+    v = samplewise.drawing() if mapping else None
     if v is not None:
         again = partial(_new, numbers=numbers, generator=generator, device=device, alone=alone)
         new = samplewise.one_each(v, lambda: again(shape)) if alone else samplewise.of_shape(v, again, shape)
@@ -66,7 +66,7 @@ def _new(
 
 def _like(input: Tensor, numbers: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """A tensor that lies in memory as `input` does, filled by `numbers(dtype, contiguous)`."""
-    v = samplewise.drawing() if mapping[0] else None
+    v = samplewise.drawing() if mapping else None
     if v is not None:
         return samplewise.like(v, lambda x: _like(x, numbers, dtype, device, False), input)  # type: ignore[no-any-return]
     raw = input.raw
@@ -259,7 +259,7 @@ def normal(
 
 
 def _normal_of_tensors(mean: Any, std: Any, generator: Any) -> Any:
-    v = samplewise.drawing() if mapping[0] else None
+    v = samplewise.drawing() if mapping else None
     if v is not None:
         return samplewise.of_values(v, lambda a, b: _normal_of_tensors(a, b, generator), (mean, std))
     first = mean if isinstance(mean, Tensor) else std
@@ -298,7 +298,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
     tensor([0., 0., 1.])
     """
     check_tensor("bernoulli", input)
-    v = samplewise.drawing() if mapping[0] else None
+    v = samplewise.drawing() if mapping else None
     if v is not None:
         return into(out, samplewise.of_values(v, partial(bernoulli, p=p, generator=generator), (input,)))
     engine = chosen(generator, input.device)
@@ -344,7 +344,7 @@ def multinomial(
             out.dtype is dtypes.int64,
             f"multinomial expects Long tensor out, got: {out.dtype.scalar_type}",
         )
-    v = samplewise.drawing() if mapping[0] else None
+    v = samplewise.drawing() if mapping else None
     if v is not None:
         return into(out, samplewise.of_values(v, lambda x: _rows(x, count, replacement, generator), (input,)))
     weights = devices.to_numpy(input.raw)

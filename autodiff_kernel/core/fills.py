@@ -43,7 +43,7 @@ redraw = Op(
 
 def _fill(target: Tensor, generator: Any, node: str, numbers: Draw) -> Tensor:
     """Overwrite a tensor with the flat `numbers(engine, count)`, in memory order."""
-    if mapping[0]:
+    if mapping:
         v = samplewise.drawing()
         if v is not None:
             samplewise.fill(v, lambda x: _fill(x, generator, node, numbers), target)

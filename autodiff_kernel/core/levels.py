@@ -36,13 +36,12 @@ class _Here(threading.local):
 
 
 _here = _Here()
-mapping = [0]  # how many vmaps are at work on all threads: while there is none, nobody looks further
-_lock = threading.Lock()
+mapping: set[Vmap] = set()  # the vmaps at work on all threads: while there is none, nobody looks further
 
 
 def open_vmaps() -> list[Vmap]:
     """The vmaps at work on this thread, the innermost last."""
-    return _here.vmaps if mapping[0] else []
+    return _here.vmaps if mapping else []
 
 
 class vmapping:
@@ -54,17 +53,28 @@ class vmapping:
         self.vmap = Vmap(size, randomness)
 
     def __enter__(self) -> Vmap:
-        _here.vmaps.append(self.vmap)
-        live.add(self.vmap.level)
-        with _lock:
-            mapping[0] += 1
-        return self.vmap
+        try:
+            _here.vmaps.append(self.vmap)
+            live.add(self.vmap.level)
+            mapping.add(self.vmap)
+            return self.vmap
+        except BaseException:  # an interrupt: there will be no __exit__
+            self.close()
+            raise
 
     def __exit__(self, *_: Any) -> None:
-        with _lock:
-            mapping[0] -= 1
+        try:
+            self.close()
+        except BaseException:  # an interrupt came in between
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """A second time does no harm."""
+        if self.vmap in _here.vmaps:
+            _here.vmaps.remove(self.vmap)
         live.discard(self.vmap.level)
-        _here.vmaps.remove(self.vmap)
+        mapping.discard(self.vmap)
 
 
 _deriving: "set[differentiating]" = set()
@@ -77,10 +87,18 @@ class differentiating:
 
     def __enter__(self) -> None:
         self.thread = threading.get_ident()
-        _deriving.add(self)
+        try:
+            _deriving.add(self)
+        except BaseException:  # an interrupt: there will be no __exit__
+            _deriving.discard(self)
+            raise
 
     def __exit__(self, *_: Any) -> None:
-        _deriving.discard(self)
+        try:
+            _deriving.discard(self)
+        except BaseException:
+            _deriving.discard(self)
+            raise
 
 
 def is_differentiating() -> bool:
@@ -93,7 +111,7 @@ def is_differentiating() -> bool:
 
 def is_transforming() -> bool:
     """The same, or that of a vmap."""
-    if not mapping[0] and not _deriving:
+    if not mapping and not _deriving:
         return False
     return bool(open_vmaps()) or is_differentiating()
 

@@ -18,7 +18,7 @@ from .wrappers import rebatch, samples, unbatch
 
 def drawing() -> Vmap | None:
     """The innermost vmap at work on this thread, None if there is none; RuntimeError if it allows no random numbers."""
-    if not mapping[0] or not open_vmaps():
+    if not mapping or not open_vmaps():
         return None
     v = open_vmaps()[-1]
     if v.randomness == "error":

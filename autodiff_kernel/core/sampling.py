@@ -43,7 +43,7 @@ def _drawn(kernel: str, parameters: list[Tensor], generator: Any, numbers: Any) 
 
 def _in_vmap(draw: Callable[..., Any], *xs: Tensor) -> Any:
     """The samples' numbers if a vmap is at work, else None."""
-    v = samplewise.drawing() if mapping[0] else None
+    v = samplewise.drawing() if mapping else None
     return None if v is None else samplewise.of_values(v, draw, xs)
 
 
