@@ -143,6 +143,16 @@ def the_names_of_two_files() -> Result:
 
 
 @case
+def layers_drawn_as_blocks() -> Result:
+    with modes.recording():
+        y = x = torch.ones(2, requires_grad=True)
+        for part in range(2):
+            with torch.scope(EVIL), torch.scope(f"{EVIL}{part}"):
+                y = (y * x).sin()
+    return views.graph(y.sum(), namespace={EVIL: x}, blocks=True, title=EVIL)
+
+
+@case
 def modules_of_a_large_graph() -> Result:
     with modes.recording():
         y = torch.tensor(2.0, requires_grad=True)
@@ -306,6 +316,12 @@ def shapes_that_do_not_fit() -> Result:
 def what_tensors_are_made_of() -> Result:
     a = torch.ones(2, 3)
     return views.tensors({EVIL: a, EVIL + "row": a[0]}, broadcast=True)
+
+
+@case
+def what_a_tensor_is() -> Result:
+    x, h, y = made()
+    return views.inspect(h, namespace={EVIL: x, EVIL + "h": h, EVIL + "y": y}, full=True)
 
 
 @case
