@@ -17,7 +17,7 @@ from . import device as devices
 from . import dtype as dtypes
 from . import modes
 from .errors import explain
-from .graph import Node, new, tick
+from .graph import Node, WideNode, new, tick
 from .inplace import check_allowed, rebase, stamp
 from .kept import SavedTensor
 from .op import Op, pick_node
@@ -137,7 +137,7 @@ def form(t: Any) -> Any:
 
 def record(ctx: Any, args: Any, tensors: list[Tensor], edges: Any, outs: list[Any], several: bool) -> Node:
     """A node for one application, not yet on any output."""
-    n = new(Node)
+    n = WideNode()
     n.op, n.seq, n.notes, n.edges = row_of(ctx._forward_cls, several), tick(), None, edges
     n.p, ctx._node = ctx, weakref.ref(n)
     n.sx = [t.raw.shape for t in tensors]
@@ -284,7 +284,7 @@ def opened(ctx: Any) -> tuple[Any, ...]:
 
 def wrapped_row(ctx: Any) -> Node:
     """A node that only names the Function, for errors after the real one has gone."""
-    n = new(Node)
+    n = Node()
     n.op, n.p, n.notes = row_of(ctx._forward_cls, False), ctx, None
     return n
 
@@ -446,7 +446,7 @@ delayed_error = Op(
 def poisoned(t: Tensor) -> Tensor:
     """An alias of t that requires grad, and is an error when a backward reaches it."""
     out = t.detach()
-    n = new(Node)
+    n = WideNode()
     n.op, n.seq, n.notes, n.p, n.edges, n.sx, n.sy = delayed_error, tick(), None, None, (), [], t.raw.shape
     out.node = n
     return out

@@ -11,7 +11,7 @@ the walk needs no recursion, no sort and no visited set.
 
 import weakref
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,11 +29,13 @@ SMALL = 64  # elements of a value that recording copies
 class Node:
     """One recorded operation, PyTorch's `grad_fn`.
 
-    op: its row of the table (None for a leaf).  seq: its stamp.  left, right, third: the nodes of its inputs, or
-    `edges` for a row with a list of inputs.  a, b, c, y, x: the raw inputs and output that its rules read, p its
-    parameters, sa, sb, sc, sy the shapes, va, vb, vc, vy the version counters of what is kept.  A slot that a row
-    does not need stays unset.  spot: the user's instruction that made it if provenance was on, its record (see
-    journal.py) if recording was.  notes: None, or what hooks keep.
+    op: its row of the table (None for a leaf).  seq: its stamp.  left, right: the nodes of its inputs.  a, b, y: the
+    raw inputs and output that its rules read, p its parameters, sa, sb, sy the shapes, va, vb, vy the version counters
+    of what is kept.  A slot that a row does not need stays unset.  spot: the user's instruction that made it if
+    provenance was on, its record (see journal.py) if recording was.  notes: None, or what hooks keep.
+
+    Most nodes have one input or two, and every slot costs time at birth, at death and whenever Python looks for
+    garbage: so those of more inputs are WideNodes.
 
     >>> import autodiff_kernel as torch
     >>> x = torch.tensor(2., requires_grad=True)
@@ -43,37 +45,36 @@ class Node:
     """
 
     __slots__ = (
-        *("op", "seq", "left", "right", "third", "edges", "notes", "leaf", "spot"),
-        *("a", "b", "c", "y", "x", "p"),
-        *("sa", "sb", "sc", "sx", "sy"),
-        *("va", "vb", "vc", "vx", "vy", "__weakref__"),
+        *("op", "seq", "left", "right", "notes", "leaf", "spot"),
+        *("a", "b", "y", "p", "sa", "sb", "sy", "va", "vb", "vy", "__weakref__"),
     )
 
     op: Any
     seq: int
     left: "Node | None"
     right: "Node | None"
-    third: "Node | None"
-    edges: tuple["Node | None", ...]
     notes: "Notes | None"
     leaf: Any
     spot: Any
     p: Any
     a: Any
     b: Any
-    c: Any
-    x: Any
     y: Any
     sa: Any
     sb: Any
-    sc: Any
-    sx: Any
     sy: Any
     va: Any
     vb: Any
-    vc: Any
-    vx: Any
     vy: Any
+    if TYPE_CHECKING:  # of WideNodes: the row says which a node is, so nobody asks the class
+        third: "Node | None"
+        edges: tuple["Node | None", ...]
+        c: Any
+        x: Any
+        sc: Any
+        sx: Any
+        vc: Any
+        vx: Any
 
     def name(self) -> str:
         """PyTorch's name of the node: 'MulBackward0', or 'torch::autograd::AccumulateGrad' for a leaf's."""
@@ -188,6 +189,15 @@ class Node:
         return f"<{self.title}>"
 
 
+class WideNode(Node):
+    """The node of a row with three inputs (third, c, sc, vc) or with a list of them (edges, x, sx, vx)."""
+
+    __slots__ = ("third", "edges", "c", "x", "sc", "sx", "vc", "vx")
+
+
+SLOTS = (*Node.__slots__, *WideNode.__slots__)
+
+
 class Notes:
     """What only some nodes have: hooks, and tensors that retain their gradient.  (Recording keeps what it knows in `spot`.)
 
@@ -214,7 +224,7 @@ def take_notes(n: Node) -> Notes:
 
 def leaf_node(t: Any) -> Node:
     """The node of a leaf tensor: where its gradient is accumulated."""
-    n = new(Node)
+    n = Node()
     n.op, n.seq, n.notes, n.leaf = None, 0, None, weakref.ref(t)
     return n
 

@@ -35,12 +35,16 @@ def unary(op: Op) -> Any:
         a = self.raw
         kind = a.__class__
         if kind is ndarray:
-            if not a.ndim:
+            shape = a.shape
+            if not shape:
                 a = a[()]
-            if a.dtype.kind != "f" or self.is_dual:
+            d = a.dtype
+            if d is not F32 and d is not F64 and d.kind != "f" or self.is_dual:
                 return op(self)
         elif kind is not float32 and kind is not float64 or self.is_dual:
             return op(self)
+        else:
+            shape = ()
         y = fwd(a)
         out = new(Tensor)
         out.raw = y
@@ -52,12 +56,12 @@ def unary(op: Op) -> Any:
             out.node = None
             remember(op, (self,), (a,), out, None)
         else:
-            out.node = n = new(Node)
+            out.node = n = Node()
             n.op = op
             n.seq = tick()
             n.left = left
             n.notes = None
-            n.sa = n.sy = y.shape
+            n.sa = n.sy = shape
             if keep_a:
                 n.a = a
                 v = self.version
@@ -94,6 +98,7 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
         )
     fwd = fwd or op.fwd
     _, only_a, only_b, both, *_ = op.keeps
+    spreads = op.spreads
 
     def method(self: Any, other: Any) -> Any:
         a = self.raw
@@ -102,22 +107,38 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
         if kind is Tensor or kind is Parameter:
             b = other.raw
             kb = b.__class__
-            if ka is ndarray and not a.ndim:
-                a = a[()]
-                ka = a.__class__
-            if kb is ndarray and not b.ndim:
-                b = b[()]
-                kb = b.__class__
+            if ka is float32 or ka is float64:
+                sa = ()
+            else:
+                sa = a.shape
+                if not sa and ka is ndarray:
+                    a = a[()]
+                    ka = a.__class__
+            if kb is float32 or kb is float64:
+                sb = ()
+            else:
+                sb = b.shape
+                if not sb and kb is ndarray:
+                    b = b[()]
+                    kb = b.__class__
             if ka is not kb or ka is not float32 and ka is not float64:
                 d = a.dtype
                 if d is not b.dtype or d is not F32 and d is not F64 and (floats or d.kind == "c"):
                     return op(self, other)
             right = other.node
-        elif (kind is float or kind is int) and (
-            ka is float32 or ka is float64 or ka is ndarray and a.ndim and a.dtype.kind == "f"
-        ):
+        elif kind is float or kind is int:
+            if ka is float32 or ka is float64:
+                sa = ()
+            elif ka is ndarray:
+                sa = a.shape
+                d = a.dtype
+                if not sa or d is not F32 and d is not F64 and d.kind != "f":
+                    return meet_other(op, self, other)
+            else:
+                return meet_other(op, self, other)
             b = other
             right = None
+            sb = sa  # a number takes the shape of what it meets
         elif kind is float64:  # a NumPy number counts as a Python number
             return method(self, other.item())
         else:
@@ -138,18 +159,18 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
             out.node = None
             remember(op, (self, other), (a, b), out, None)
         else:
-            out.node = n = new(Node)
+            out.node = n = Node()
             n.op = op
             n.seq = tick()
             n.left = left
             n.right = right
             n.notes = None
-            n.sy = y.shape
-            if y.__class__ is float32 or y.__class__ is float64:
-                n.sa = n.sb = ()
+            n.sa = sa
+            if spreads and sa == sb:  # one tuple for all: the walk sees at once that nothing was stretched
+                n.sb = n.sy = sa
             else:
-                n.sa = a.shape
-                n.sb = b.shape if right is not None else ()
+                n.sb = sb
+                n.sy = y.shape
             if left is None:
                 keep_a, keep_b, _, keep_y = only_b
             elif right is None:

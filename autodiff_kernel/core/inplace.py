@@ -27,7 +27,7 @@ from . import graph, modes, places
 from .captured import check as check_captured
 from .captured import guarding
 from .errors import explain
-from .graph import Node, as_edge, new, tick, written
+from .graph import Node, as_edge, tick, written
 from .olds import before_write, keepers
 from .op import TABLE, Op
 from .sharing import Family, View, replay, saved_version_of, share, version_of, written_version
@@ -35,6 +35,8 @@ from .storage import root_of
 from .tensor import Parameter, Tensor, type_name, wrap
 
 ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
+F32, F64 = np.dtype(float32), np.dtype(float64)
+may_share_memory = np.may_share_memory
 
 
 def stamp(t: Tensor) -> None:
@@ -132,7 +134,15 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         kind = other.__class__
         ka = a.__class__
         scalar = ka is float32 or ka is float64
-        if scale or not scalar and (ka is not ndarray or a.dtype.kind != "f") or self.is_dual or guarding:
+        if scalar:
+            shape: Any = ()
+        elif ka is ndarray:
+            shape = a.shape
+            base = a.base
+            dtype = a.dtype
+            if dtype is not F32 and dtype is not F64 and dtype.kind != "f":
+                return general(self, other, **scale)
+        if scale or not scalar and ka is not ndarray or self.is_dual or guarding:
             return general(self, other, **scale)
         if kind is Tensor or kind is Parameter:
             b = other.raw
@@ -140,15 +150,16 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             if scalar:
                 if b.__class__ is not ka or other is self:
                     return general(self, other)
-            elif b.__class__ is not ndarray or b.dtype is not a.dtype or b.shape != a.shape:
+            elif b.__class__ is not ndarray or b.dtype is not dtype or b.shape != shape:
                 return general(self, other)
-            elif (b.base is not None or a.base is not None) and b is not a:
+            elif (base is not None or b.base is not None) and b is not a:
                 check_partial_overlap(a, b)
         elif kind is float or kind is int:
             b = other
             right = None
-        elif kind is float64:
-            return method(self, other.item())
+        elif kind is float64:  # a NumPy number counts as a Python number
+            b = other = other.item()
+            right = None
         else:
             return general(self, other)
         family = self.family
@@ -165,7 +176,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             family is not None
             and (tracked or family.__class__ is View)
             or not scalar
-            and a.base is not None
+            and base is not None
             and 0 in a.strides
         ):
             return general(self, other)
@@ -178,10 +189,14 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
         else:
             self.version = 1 if v is None else written_version(v)  # stamp(), written out
         if tracked:
-            n = new(Node)
-            n.op, n.seq, n.left, n.right, n.notes = row, tick(), left, right, None
-            n.sa = n.sy = a.shape
-            n.sb = a.shape if right is not None else ()
+            n = Node()
+            n.op = row
+            n.seq = tick()
+            n.left = left
+            n.right = right
+            n.notes = None
+            n.sa = n.sy = shape
+            n.sb = shape if right is not None else ()
             if keep_a:
                 n.a = a  # an old scalar: nobody can write into it
             if keep_b:
@@ -319,6 +334,8 @@ def check_overlap(t: Tensor) -> None:
 def check_partial_overlap(a: Any, b: Any) -> None:
     """Reading and writing memory that overlaps in part would depend on the order: an error, where it is easy to see."""
     if a.__class__ is not ndarray or b.__class__ is not ndarray or a.base is None and b.base is None:
+        return
+    if not may_share_memory(a, b):
         return
     if not (a.flags.forc and b.flags.forc and a.size and b.size):
         return
@@ -486,7 +503,7 @@ def slices_node(base: Tensor, part: Node | None, chain: Any, part_shape: tuple[i
     """The node of a base of which a part was overwritten."""
     if base.node is None and part is None:
         return None
-    n = new(Node)
+    n = Node()
     n.op, n.seq, n.notes, n.p = copy_slices, tick(), None, chain
     n.left, n.right = base.node, part
     n.sa = n.sy = base.raw.shape
@@ -501,13 +518,13 @@ def view_node(node: Node | None, v: Tensor) -> Node | None:
     family = v.family
     raw = family.base.raw
     if family.made != "grad":
-        n = new(Node)
+        n = Node()
         n.op, n.seq, n.notes, n.left, n.p, n.sa = stale, tick(), None, node, family, raw.shape
         n.sy = v.raw.shape
         return n
     last = len(family.chain) - 1
     for i, (op, p) in enumerate(family.chain):
-        n = new(Node)
+        n = Node()
         n.op = restored(op) if i == last else op
         n.seq, n.notes, n.p, n.left, n.sa = tick(), None, p, node, raw.shape
         raw = op.run((raw,), p)

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
-from .graph import Node, new, tick
+from .graph import Node, WideNode, new, tick
 from .meeting import NUMBERS, meet
 from .packing import at_work, pack_node
 from .reals import WORDS, refusal
@@ -281,7 +281,7 @@ def remember(op: Op, xs: Any, raws: Any, out: Tensor, p: Any) -> None:
 
 def make_node(op: Op, xs: Any, raws: Any, edges: tuple[Node | None, ...], out: Any, p: Any) -> Node:
     """The node of one operation.  `out` is the result's Tensor, or the tuple of raw results."""
-    n = new(Node)
+    n: Any = WideNode() if op.each is not None or len(raws) > 2 else Node()
     n.op, n.seq, n.p, n.notes = op, tick(), p, None
     raw = out.raw if isinstance(out, Tensor) else out
     if op.each is not None:
@@ -352,7 +352,7 @@ def _several(op: Op, xs: Any, raws: Any, ys: Any, p: Any) -> tuple[Tensor, ...]:
 
 def pick_node(n: Node, k: int) -> Node:
     """Output k of a node with several outputs: an edge with a number, in the form of a node."""
-    e = new(Node)
+    e = Node()
     e.op, e.seq, e.p, e.notes, e.left, e.sy = pick, tick(), k, None, n, n.sy[k]
     return e
 

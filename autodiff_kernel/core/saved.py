@@ -176,7 +176,7 @@ def before_cast(n: Node, i: int, value: Any, edge: Node | None) -> Node | None:
         return edge
     from .op import TABLE
 
-    cast = new(Node)
+    cast = Node()
     cast.op, cast.seq, cast.notes, cast.left = TABLE["cast"], tick(), None, edge
     cast.p, cast.sa, cast.sy = (value.dtype, n.op.casts[i]), value.shape, value.shape
     return cast

@@ -51,7 +51,7 @@ def plain(op: Op, scalars: bool = False) -> Any:
             out.node = None
             remember(op, (x,), (a,), out, p)
         else:
-            out.node = n = new(Node)
+            out.node = n = Node()
             n.op, n.seq, n.left, n.p, n.notes = op, tick(), left, p, None
             n.sa, n.sy = a.shape, y.shape
             if keep_a:
@@ -94,7 +94,7 @@ def viewing(op: Op) -> Any:
         if left is None:
             out.node = None
         else:
-            out.node = n = new(Node)
+            out.node = n = Node()
             n.op = op
             n.seq = tick()
             n.left = left
@@ -141,7 +141,7 @@ def plural(op: Op) -> Any:
             outs.append(out)
         left = x.node
         if left is not None:
-            n = new(Node)
+            n = Node()
             n.op, n.seq, n.left, n.p, n.notes = op, tick(), left, p, None
             n.sa, n.sy = a.shape, [y.shape for y in ys]
             if keep_a:

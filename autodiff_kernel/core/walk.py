@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from . import anomaly, hooks
-from .graph import Node, edges_of, float32, float64, ndarray, new, written
+from .graph import Node, WideNode, edges_of, float32, float64, ndarray, written
 from .modes import recorded
 from .packing import unpacked
 from .routes import Route
@@ -86,7 +86,7 @@ def walk(
                     else:
                         x = op.a(g, s)
                     if x is not None:  # None: no gradient, the same as zero
-                        if shaped and x.shape != n.sa:
+                        if shaped and n.sa is not n.sy and x.shape != n.sa:
                             x = unbroadcast(x, n.sa)
                         if e.op is not None:
                             nxt, ng = e, x
@@ -103,7 +103,7 @@ def walk(
                     if e is not None and (nodes is None or e in nodes):
                         x = op.b(g, s)
                         if x is not None:
-                            if shaped and x.shape != n.sb:
+                            if shaped and n.sb is not n.sy and x.shape != n.sb:
                                 x = unbroadcast(x, n.sb)
                             if e.op is not None:
                                 if nxt is None:
@@ -139,7 +139,7 @@ def walk(
                     if e is not None and (nodes is None or e in nodes):
                         x = op.c(g, s)
                         if x is not None:
-                            if shaped and x.shape != n.sc:
+                            if shaped and n.sc is not n.sy and x.shape != n.sc:
                                 x = unbroadcast(x, n.sc)
                             if e.op is not None:
                                 _wait(pending, heap, e, x)
@@ -149,7 +149,9 @@ def walk(
                                 leaves[e] = _own(x, g)
                 if not keep:
                     n.op = op.spent
-                    n.a = n.b = n.c = n.y = None
+                    n.a = n.b = n.y = None
+                    if inputs > 2:
+                        n.c = None
                 continue
             if trail is not None and inputs and hot and n.notes is None and (inner is None or n not in inner):
                 if n.seq < written[0] and op.counters:
@@ -158,7 +160,9 @@ def walk(
                 nxt, ng = carry(n, g, s, trail, nodes, leaves, pending, heap, unbroadcast)
                 if not keep:
                     n.op = op.spent
-                    n.a = n.b = n.c = n.y = None
+                    n.a = n.b = n.y = None
+                    if inputs > 2:
+                        n.c = None
                 continue
             if task is None and (
                 n.notes is not None or op.whole is not None or route is not None and route.due
@@ -215,7 +219,7 @@ def walk(
     return leaves
 
 
-_NOWHERE = new(Node)
+_NOWHERE = Node()
 _NOWHERE.op = None
 
 
@@ -351,7 +355,9 @@ def spend(n: Node) -> None:
     """Free what the node keeps.  A row that kept nothing can be walked again, as in PyTorch."""
     op = n.op
     n.op = op.spent
-    n.a = n.b = n.c = n.y = n.x = None
+    n.a = n.b = n.y = None
+    if n.__class__ is WideNode:
+        n.c = n.x = None
     if n.notes is not None:
         n.notes.packed = None
     if op.whole is not None and n.p is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_kernel.core import modes
 from autodiff_kernel.core.facts import kept_of
-from autodiff_kernel.core.graph import Node, as_edge, edges_of, new, written
+from autodiff_kernel.core.graph import SLOTS, Node, as_edge, edges_of, written
 from autodiff_kernel.core.running import Task
 from autodiff_kernel.core.saved import check_writes
 from autodiff_kernel.core.walk import gradients
@@ -158,8 +158,8 @@ def revived(node: Node) -> Node | None:
     if node.op.casts or node.op.outputs or any("p" in reads for reads in node.op.base.reads):
         return None
     values = [value for _, value, _ in notes.inputs]
-    made = new(Node)
-    for slot in Node.__slots__:
+    made = node.__class__()
+    for slot in SLOTS:
         if slot != "__weakref__" and hasattr(node, slot):
             setattr(made, slot, getattr(node, slot))
     made.op, made.notes = node.op.base, None

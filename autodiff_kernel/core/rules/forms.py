@@ -12,7 +12,8 @@ from ..inplace import in_place
 from ..op import TABLE, Op
 from ..tensor import Tensor
 
-ndarray, FLOAT32 = np.ndarray, np.dtype(np.float32)
+ndarray = np.ndarray
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def settle(y: Any) -> Any:

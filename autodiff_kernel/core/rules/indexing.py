@@ -36,10 +36,10 @@ def take_view(x: Tensor, p: tuple[Any, ...]) -> Tensor:
     raw = x.raw
     if raw.__class__ is not ndarray or x.is_dual:
         return getitem(x, p=p)
-    return attach_view(x, raw, raw[decode(p)], p)
+    return attach_view(x, raw.shape, raw[decode(p)], p)
 
 
-def attach_view(x: Tensor, raw: Any, y: Any, p: tuple[Any, ...]) -> Tensor:
+def attach_view(x: Tensor, shape: tuple[int, ...], y: Any, p: tuple[Any, ...]) -> Tensor:
     """The Tensor of y, a view of x's memory: `remember` and `join_family` written out, since indexing is hot."""
     out = new(Tensor)
     out.raw = y
@@ -51,7 +51,7 @@ def attach_view(x: Tensor, raw: Any, y: Any, p: tuple[Any, ...]) -> Tensor:
     if special[0]:
         out.node = None
         if left is not None:
-            remember(getitem, (x,), (raw,), out, p)
+            remember(getitem, (x,), (x.raw,), out, p)
         join_family(out, x, getitem, p)
         if watch[0] is not None:
             watch[0](getitem, p, (x,), out)
@@ -59,13 +59,13 @@ def attach_view(x: Tensor, raw: Any, y: Any, p: tuple[Any, ...]) -> Tensor:
     if left is None:
         out.node = None
     else:
-        out.node = n = new(Node)
+        out.node = n = Node()
         n.op = getitem
         n.seq = tick()
         n.left = left
         n.p = p
         n.notes = None
-        n.sa = raw.shape
+        n.sa = shape
         n.sy = y.shape
     family = x.family
     if family.__class__ is View:
@@ -102,20 +102,22 @@ def get(self: Tensor, index: Any) -> Tensor:
         # what is frequent; split() takes everything else, and says what is wrong
         if kind is int:
             try:
-                return attach_view(
-                    self, raw, raw[index, ...], (index if index >= 0 else index + raw.shape[0],)
-                )
+                shape = raw.shape
+                return attach_view(self, shape, raw[index, ...], (index if index >= 0 else index + shape[0],))
             except IndexError:
                 pass
         elif kind is slice:
-            if raw.ndim:
-                start, stop, step = index.indices(raw.shape[0])
+            shape = raw.shape
+            if shape:
+                start, stop, step = index.indices(shape[0])
                 if step > 0:
-                    return attach_view(self, raw, raw[index], ((start, max(start, stop), step),))
+                    part = (start, stop if stop > start else start, step)
+                    return attach_view(self, shape, raw[index], (part,))
         elif kind is tuple:
-            p = basic(index, raw.shape)
+            shape = raw.shape
+            p = basic(index, shape)
             if p is not None:
-                return attach_view(self, raw, raw[index if Ellipsis in index else (*index, ...)], p)
+                return attach_view(self, shape, raw[index if Ellipsis in index else (*index, ...)], p)
         elif kind is Tensor and plain_index(index.raw, raw):
             return pick(self, index, (True,), False)
     p, picks = split(self, index)

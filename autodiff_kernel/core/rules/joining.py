@@ -9,7 +9,7 @@ import numpy as np
 from .. import device as devices
 from ..api import FUNCTIONS, into, public
 from ..errors import explain
-from ..graph import Node, new, tick
+from ..graph import WideNode, new, tick
 from ..modes import special
 from ..op import Op
 from ..storage import row_major
@@ -120,7 +120,7 @@ def quick(op: Op, xs: Any, p: Any, alike: bool) -> Any:
     out.raw = y
     out.node = out.version = out.family = None
     if any_node:
-        out.node = n = new(Node)
+        out.node = n = WideNode()
         n.op, n.seq, n.p, n.notes = op, tick(), p, None
         n.edges = tuple([x.node for x in xs])
         n.sx = [raw.shape for raw in raws]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..api import check_tensor
-from ..graph import Node, new, tick
+from ..graph import WideNode, new, tick
 from ..modes import departed, watch
 from ..op import Op
 from ..sharing import saved_version_of
@@ -126,7 +126,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             watch[0](linear_row, "AddmmBackward0", (input, weight, bias), out)
         return out
     # `remember`, written out: linear layers are hot
-    out.node = n = new(Node)
+    out.node = n = WideNode()
     n.op, n.seq, n.notes = linear_row, tick(), None
     n.p = "AddmmBackward0" if x.ndim == 2 else "ViewBackward0"
     n.left, n.right, n.third = left, right, third

@@ -112,7 +112,7 @@ def pick(x: Tensor, b: Tensor, pattern: tuple[bool, ...], packed: bool) -> Tenso
         if special[0]:
             remember(index_row, (x, b), (a, i), out, p)
         else:
-            out.node = n = new(Node)
+            out.node = n = Node()
             n.op = index_row
             n.seq = tick()
             n.left = left

@@ -20,11 +20,12 @@ from ..op import Op
 from ..sharing import saved_version_of
 from ..tensor import Parameter, Tensor
 from ..walk import unbroadcast
-from .forms import FLOAT32, conj
+from .forms import FLOAT32, FLOAT64, conj
 from .orders import transpose_row
 from .shapes import reshape
 
-ndarray = np.ndarray
+ndarray, float32, multiply = np.ndarray, np.float32, np.multiply
+COLUMN = (slice(None), None)
 C_NAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
            "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}  # fmt: skip
 
@@ -77,7 +78,7 @@ def pairing(op: Op) -> Any:
         out.node = out.version = out.family = None
         left, right = x.node, y.node
         if left is not None or right is not None:
-            out.node = n = new(Node)
+            out.node = n = Node()
             n.op, n.seq, n.left, n.right, n.p, n.notes = op, tick(), left, right, p, None
             n.sa, n.sb, n.sy = a.shape, b.shape, raw.shape
             keep_a, keep_b, _, _ = only_b if left is None else only_a if right is None else both
@@ -91,6 +92,48 @@ def pairing(op: Op) -> Any:
         return out
 
     return call
+
+
+def product(op: Op, rows: int, columns: int, general: Any) -> Any:
+    """The method of a product of arrays with so many dimensions, written out; `general` takes everything else."""
+    _, only_a, only_b, both, *_ = op.keeps
+
+    def method(self: Any, other: Any, **kwargs: Any) -> Any:
+        kind = other.__class__
+        if kwargs or kind is not Tensor and kind is not Parameter or departed[0] or self.is_dual:
+            return general(self, other, **kwargs)
+        a, b = self.raw, other.raw
+        if a.__class__ is not ndarray or b.__class__ is not ndarray:
+            return general(self, other)
+        sa, sb, d = a.shape, b.shape, a.dtype
+        if len(sa) != rows or len(sb) != columns or d is not b.dtype or d is not FLOAT32 and d is not FLOAT64:
+            return general(self, other)
+        try:
+            y = a.dot(b)
+        except ValueError:
+            return general(self, other)  # says what is wrong
+        out = new(Tensor)
+        out.raw = y
+        out.node = out.version = out.family = None
+        left, right = self.node, other.node
+        if left is not None or right is not None:
+            out.node = n = Node()
+            n.op, n.seq = op, tick()
+            n.left, n.right, n.notes = left, right, None
+            n.sa, n.sb, n.sy = sa, sb, y.shape
+            keep_a, keep_b, *_ = only_b if left is None else only_a if right is None else both
+            if keep_a:
+                n.a, n.va = a, saved_version_of(self)
+            if keep_b:
+                n.b, n.vb = b, saved_version_of(other)
+        watched = watch[0]
+        if watched is not None:
+            watched(op, None, (self, other), out)
+        return out
+
+    method.__name__, method.__qualname__ = general.__name__.rstrip("_"), general.__qualname__.rstrip("_")
+    method.__doc__ = general.__doc__
+    return method
 
 
 # ------------------------------------------------------------------------------------------------ two matrices
@@ -152,15 +195,15 @@ def _dtype(raw: Any) -> Any:
     return dtypes.of(raw.dtype)
 
 
-def _outer(a: Any, b: Any) -> Any:
-    """All products of two vectors, in rules; raw arrays of the usual dtype straight."""
-    if a.__class__ is ndarray and a.dtype is FLOAT32:
-        return a[:, None] * b
-    return outer_row(a, b)
+def _outer_rule(g: Any, n: Any) -> Any:
+    """All products of the cotangent's elements with the vector's; raw arrays of the usual dtype straight."""
+    if g.__class__ is ndarray and g.dtype is FLOAT32:
+        return multiply(g[COLUMN], n.b)
+    return outer_row(g, n.b)
 
 
 mv: Op = Op(
-    "mv", _mv, a=lambda g, n: _outer(g, n.b), b=lambda g, n: mv_t(n.a, g), reads=("b", "a"), mode="linear",
+    "mv", _mv, a=_outer_rule, b=lambda g, n: mv_t(n.a, g), reads=("b", "a"), mode="linear",
     symbol="@", partials=("{b}ᵀ from the right", "{a}ᵀ from the left"), latex="{a} {b}",
     batch="ij,j->i", doc="The product of a matrix and a vector.",
 )  # fmt: skip
@@ -199,8 +242,17 @@ def _dot(a: Any, b: Any) -> Any:
         ) from None
 
 
+def _by(g: Any, x: Any) -> Any:
+    """The cotangent of a dot product times (the conjugate of) the other vector; the usual dtype straight."""
+    return (
+        multiply(x, g)
+        if x.__class__ is ndarray and x.dtype is FLOAT32 and g.__class__ is float32
+        else g * conj(x)
+    )
+
+
 dot_row: Op = Op(
-    "dot", _dot, a=lambda g, n: g * conj(n.b), b=lambda g, n: g * conj(n.a), reads=("b", "a"), mode="linear",
+    "dot", _dot, a=lambda g, n: _by(g, n.b), b=lambda g, n: _by(g, n.a), reads=("b", "a"), mode="linear",
     symbol="·", partials=("{b}", "{a}"), latex=r"{a} \cdot {b}",
     batch="i,i->", doc="The sum of the products of two vectors' elements.",
 )  # fmt: skip
@@ -339,9 +391,6 @@ def not_batched(expected: tuple[int, int], found: tuple[int, int]) -> RuntimeErr
 
 
 def matmul_operator(self: Tensor, other: Any) -> Any:
-    kind = other.__class__
-    if (kind is Tensor or kind is Parameter) and self.raw.ndim == 2 and other.raw.ndim == 2:
-        return _fast_mm(self, other)
     if not isinstance(other, Tensor):
         return NotImplemented
     return matmul(self, other)
@@ -351,7 +400,7 @@ def reflected_matmul(self: Tensor, other: Any) -> Any:
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 
-attach("__matmul__", matmul_operator)
+attach("__matmul__", product(mm, 2, 2, matmul_operator))
 attach("__rmatmul__", reflected_matmul)
 attach("__imatmul__", in_place(matmul_operator, matmul_row))
 
@@ -371,19 +420,6 @@ def mm_(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
         if x.raw.ndim != 2:
             raise explain(RuntimeError, f"{name} must be a matrix", f"It has shape {list(x.raw.shape)}.")
     return into(out, _fast_mm(input, mat2))
-
-
-def quick(fast: Any, a: int, b: int, general: Any) -> Any:
-    """The method `general` for tensors of a and b dimensions by the short path, without looking at anything else."""
-
-    def method(self: Tensor, other: Any, **kwargs: Any) -> Tensor:
-        if not kwargs and isinstance(other, Tensor) and self.raw.ndim == a and other.raw.ndim == b:
-            return fast(self, other)
-        return general(self, other, **kwargs)
-
-    method.__name__, method.__qualname__ = general.__name__.rstrip("_"), general.__qualname__.rstrip("_")
-    method.__doc__ = general.__doc__
-    return method
 
 
 @public()
@@ -420,8 +456,8 @@ def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Tensor:
     return into(out, _fast_dot(input, tensor))
 
 
-attach("mv", quick(_fast_mv, 2, 1, mv_))
-attach("dot", quick(_fast_dot, 1, 1, dot))
+attach("mv", product(mv, 2, 1, mv_))
+attach("dot", product(dot_row, 1, 1, dot))
 
 
 @public()

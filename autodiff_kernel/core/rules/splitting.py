@@ -76,7 +76,7 @@ def several_views(op: Op, x: Tensor, p: Any) -> tuple[Tensor, ...]:
     base, chain = (family.base, family.chain) if is_view else (x, ())
     n: Any = None
     if x.node is not None and ys:
-        n = new(Node)
+        n = Node()
         n.op, n.seq, n.left, n.p, n.notes = op, tick(), x.node, p, None
         n.sa, n.sy = raw.shape, [y.shape for y in ys]
     relatives = family_of(base)
