@@ -53,9 +53,13 @@ CALLS = """
 # functions of one number
 abs absolute sgn sign square exp exp2 expm1 sigmoid sin cos sinh cosh tanh asinh arcsinh sinc neg negative positive: x
 sqrt rsqrt log log2 log10 log1p lgamma digamma: p
-reciprocal deg2rad rad2deg erf erfc floor ceil trunc fix round frac nan_to_num relu selu celu angle: x
+reciprocal deg2rad rad2deg erf erfc i0 floor ceil trunc fix round frac nan_to_num relu selu celu angle: x
 tan asin arcsin acos arccos atan arctan atanh arctanh erfinv: u
-acosh arccosh: p + 1
+acosh arccosh: p + 1; frexp as function: x; frexp as method: x
+= torch.special.i0e(x); torch.special.i1(x); torch.special.i1e(x); torch.special.erfcx(x); torch.special.ndtr(x)
+= torch.special.log_ndtr(x); torch.special.ndtri(q); torch.special.entr(p); torch.special.xlog1py(x, p)
+igamma igammac as function: 2.0 + b, p; igamma igammac as method: 2.0 + b, p
+= torch.special.zeta(3.0, p)
 logit: q; logit: q, 0.05; round: x, decimals=1; celu: x, 0.7; threshold: x, 0.1, 7.0; hardshrink: x; hardshrink: x, 0.3
 polygamma as function: 1, p; polygamma as method: p, 2; mvlgamma: p + 1, 2; prelu: x, v[:1]; prelu: x, v
 softmax: x, 1; softmax: t, -1; log_softmax: x, 0
@@ -98,6 +102,9 @@ max min: x, y; aminmax: x, dim=1; norm: x, 1; norm: x, 2, 1; norm: x, 'fro'
 renorm: x, 2, 0, 1.5; renorm: x, 1, 1, 1.0
 cumsum cumprod cummax cummin logcumsumexp: x, 1; cumsum cumprod: t, 0
 diff as new: x; diff as new: x, 1, 0; diff as new: x, prepend=c; trapezoid trapz cumulative_trapezoid as function: x
+gradient as function: x; gradient as function: x, spacing=0.5, dim=1; quantile nanquantile as new: x, 0.3
+quantile as function: x, q[0], 1; quantile as function: x, 0.4, 1, interpolation='nearest'
+= x.__reversed__(); x.to_dense()
 trapezoid trapz cumulative_trapezoid as function: x, y; trapz as function: x, dx=0.5; cov corrcoef: x; cov: x, correction=0
 sort msort: x; sort: x, 0, descending=True; topk: x, 2, 1; kthvalue: x, 2, 1; sum_to_size: x, 1, 3; sum_to_size: x, 2, 1
 
@@ -161,6 +168,8 @@ linalg.diagonal: A; linalg.vander: v; linalg.householder_product orgqr: A[:, :2]
 = torch.linalg.lstsq(g, h[:, :1].repeat(2, 1)[:3])[0]
 
 # Fourier transforms
+= torch.stft(x.flatten(), 4, window=e, return_complex=True); torch.stft(x, 2, 1, window=e[:2], return_complex=True).abs()
+= torch.istft(torch.stft(x.flatten(), 4, window=e, return_complex=True), 4, window=e)
 fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.rfft2 fft.rfftn fft.ihfft fft.ihfft2 fft.ihfftn: x
 fft.irfft fft.irfft2 fft.irfftn fft.hfft fft.hfft2 fft.hfftn fft.fftshift fft.ifftshift: x
 fft.fft fft.rfft fft.irfft fft.hfft fft.ihfft: x, 5, 0, 'ortho'; fft.fft fft.ifft fft.rfft: x, 2, norm='forward'
@@ -180,10 +189,11 @@ WITHOUT = {
         kaiser_window linspace logspace new new_empty new_empty_strided new_full new_ones new_tensor new_zeros ones
         ones_like range fft.fftfreq fft.rfftfreq scalar_tensor tensor tril_indices triu_indices zeros zeros_like""",
     "draws random numbers": """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal
-        normal_ rand rand_like randint randint_like randn randn_like random_ randperm uniform_""",
+        normal_ rand rand_like randint randint_like randn randn_like random_ randperm uniform_ binomial poisson
+        _dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad""",
     "asks a question": """all allclose any broadcast_shapes equal is_complex is_conj is_floating_point is_neg
         is_inference is_nonzero is_pinned is_same_size is_signed is_tensor isclose isfinite isin isinf isnan
-        isneginf isposinf isreal numel
+        isneginf isposinf isreal numel typename
         result_type signbit""",
     "compares": """eq ne lt le gt ge greater greater_equal less less_equal not_equal logical_and logical_not
         logical_or logical_xor __eq__ __ne__ __lt__ __le__ __gt__ __ge__ eq_ ne_ lt_ le_ gt_ ge_ greater_
@@ -194,11 +204,19 @@ WITHOUT = {
         bitwise_not bitwise_not_ bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor
         bitwise_xor_ __and__ __or__ __xor__ __invert__ __lshift__ __rshift__ __rand__ __ror__ __rxor__ __rlshift__
         __rrshift__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""",
-    "counts": "histc unique unique_consecutive",
-    "PyTorch refuses to differentiate it": "floor_divide heaviside geqrf __floordiv__ __rfloordiv__ __ifloordiv__",
-    "changes the library or the shape of memory": "set_default_tensor_type resize_ resize_as_",
-    "says what happens to gradients": "register_hook register_post_accumulate_grad_hook retain_grad",
-    "needs a GPU": "cuda pin_memory",
+    "counts": "histc histogram histogramdd unique unique_consecutive",
+    "PyTorch refuses to differentiate it": """floor_divide heaviside geqrf __floordiv__ __rfloordiv__ __ifloordiv__
+        linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve apply_ map_ map2_""",
+    "changes the library or the shape of memory": """set_default_tensor_type resize_ resize_as_ resize set_
+        get_default_device set_default_device are_deterministic_algorithms_enabled get_deterministic_debug_mode
+        is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms
+        get_float32_matmul_precision set_float32_matmul_precision get_num_threads set_num_threads
+        get_num_interop_threads set_num_interop_threads""",
+    "shares memory with other libraries": """__dlpack__ __dlpack_device__ from_dlpack to_dlpack is_set_to is_shared
+        is_storage storage untyped_storage __array_wrap__""",
+    "needs another package": "bfloat16",
+    "says what happens to gradients": "register_hook register_post_accumulate_grad_hook retain_grad detach",
+    "needs a GPU": "cuda pin_memory record_stream",
 }
 
 

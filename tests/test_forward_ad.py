@@ -11,6 +11,7 @@ from rule_trial import Trial, close, inner_all, numpy, tensors
 import autodiff_kernel as torch
 import autodiff_kernel.autograd.forward_ad as fwAD
 from autodiff_kernel import func
+from autodiff_kernel.core import late
 from autodiff_kernel.core.op import TABLE
 from autodiff_kernel.core.tensor import Tensor, wrap
 
@@ -439,6 +440,7 @@ def test_func_inside_of_a_level():
 
 # ------------------------------------------------------------------------------------------------ every row
 def test_every_differentiable_row_has_a_forward_mode():
+    late.load_all()
     assert [name for name, op in TABLE.items() if op.differentiable and not (op.mode or op.jvp)] == []
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autodiff_kernel as torch
-from autodiff_kernel.core import modes
+from autodiff_kernel.core import late, modes
 from autodiff_kernel.core.op import TABLE
 from autodiff_kernel.views import dot
 from autodiff_kernel.views.collapse import collapse
@@ -563,6 +563,7 @@ def test_one_output_of_several_is_drawn_and_led_back():
 
 
 def test_every_formula_of_the_table_can_be_filled_in():
+    late.load_all()
     names = [Operand("x1"), Operand("x2"), Operand("x3")]
     for row in TABLE.values():
         for position, template in enumerate(row.partials):

@@ -21,8 +21,9 @@ SAMPLES = 3
 STYLES = ("plain", "0-d", "empty", "size 1", "transposed")
 MASKED = {"index", "index_back", "index_put", "masked"}  # a mask of its own for each sample is refused
 ONE_BY_ONE = {
-    "as_strided", "as_strided_backward", "bincount", "block_diag", "dist", "histc", "isin", "masked_scatter",
-    "masked_scatter_backward", "masked_scatter_of", "median", "nanmedian",
+    "as_strided", "as_strided_backward", "bincount", "binomial", "block_diag", "dist", "histc", "histogramdd", "isin",
+    "linalg_ldl_solve", "masked_scatter", "masked_scatter_backward", "masked_scatter_of", "median", "nanmedian",
+    "sample_dirichlet",
 }  # fmt: skip
 
 
