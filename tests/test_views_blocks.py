@@ -149,6 +149,21 @@ def test_hostile_names_stay_text() -> None:
     assert len(found.html) < 1_000_000
 
 
+def test_an_object_that_answers_no_question_spoils_no_picture() -> None:
+    class Broken:
+        def named_parameters(self) -> None:
+            raise RuntimeError("not ready")
+
+        def __getattr__(self, name: str) -> None:
+            raise RuntimeError(name)
+
+    x, net = torch.ones(4, 3), Net()
+    with modes.recording():
+        y = net(x)
+    found = views.graph(y, namespace={"x": x, "broken": Broken(), "net": net}, blocks=True)
+    assert [row[0] for row in layers(found)] == ["hidden", "act", "out"]
+
+
 def test_gradients_of_a_model_layer_by_layer() -> None:
     net = Net()
     (net(torch.ones(4, 3)) ** 2).mean().backward()

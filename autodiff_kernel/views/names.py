@@ -77,11 +77,10 @@ class Names:
 
 def modules_of(model: Any) -> list[tuple[str, Any]]:
     """What `named_modules()` gives; [] for what has no such method, or fails in it."""
-    named = getattr(model, "named_modules", None)
-    if isinstance(model, type) or not callable(named):
+    if isinstance(model, type) or not callable(getattr(type(model), "named_modules", None)):
         return []
     try:
-        return [(str(path), module) for path, module in named()]
+        return [(str(path), module) for path, module in model.named_modules()]
     except Exception:  # somebody else's object
         return []
 
