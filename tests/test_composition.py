@@ -23,6 +23,11 @@ from autodiff_kernel.core.op import TABLE
 REFUSED = {
     "floor_divide": lambda x: x // 2,
     "heaviside": lambda x: torch.heaviside(x, x),
+    "binomial": lambda x: torch.binomial(torch.tensor([5.0, 6.0]), x),
+    "standard_gamma_grad": lambda x: torch._standard_gamma_grad(x, torch.ones(2)),
+    "dirichlet_grad": lambda x: torch._dirichlet_grad(torch.tensor([0.3, 0.7]), x, torch.tensor([3.0, 3.0])),
+    "standard_gamma": None,  # its derivative is the row above, which has none
+    "sample_dirichlet": None,  # likewise
     "stale_view": None,  # the error of a view whose base was changed in a way that a view cannot follow
 }
 SIZE = 3

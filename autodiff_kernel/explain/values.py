@@ -17,7 +17,10 @@ from autodiff_kernel.core.trail import told as told_by_trail
 from autodiff_kernel.core.walk import unbroadcast
 
 LARGEST = 4_000_000  # elements of a value that is computed again
-_DRAWN = ("redraw", "dropout", "bernoulli", "multinomial", "rand", "normal", "poisson")
+_DRAWN = (
+    "redraw", "dropout", "bernoulli", "multinomial", "rand", "normal", "poisson", "standard_gamma", "sample_dirichlet",
+    "binomial",
+)  # fmt: skip
 Array = Any
 
 

@@ -25,6 +25,8 @@ _METHODS = {
     "getitem": "indexing",
     "setitem": "indexed assignment",
     "redraw": "random numbers",
+    "standard_gamma": "gamma numbers",
+    "sample_dirichlet": "Dirichlet numbers",
 }
 
 

@@ -60,7 +60,8 @@ standard_gamma: Op = Op(
     doc="Gamma numbers of the given shapes; their derivative keeps each of them at its quantile.",
 )  # fmt: skip
 sample_dirichlet: Op = Op(
-    "sample_dirichlet", _sample, _from_shares, reads=("ay",), jvp=_to_shares, node="_DirichletBackward",
+    "sample_dirichlet", _sample, _from_shares, reads=("ay",), jvp=_to_shares, batch="together",
+    node="_DirichletBackward",
     symbol="~Dir", partials=("−∂F/∂{a} / ∂F/∂{y}",), latex=r"\text{{Dir}}({a})",
     doc="Dirichlet numbers; their derivative keeps each of them at its quantile.",
 )  # fmt: skip
@@ -76,6 +77,6 @@ dirichlet_slope: Op = Op(
 )  # fmt: skip
 binomial: Op = Op(
     "binomial", lambda count, chance, sample: sample.copy(), undefined("binomial"), undefined("binomial"),
-    jvp=_no_tangent, node="NotImplemented", symbol="~Bin", partials=("undefined", "undefined"),
+    jvp=_no_tangent, batch="together", node="NotImplemented", symbol="~Bin", partials=("undefined", "undefined"),
     doc="Numbers of successes in a trials of probability b; no derivative.",
 )  # fmt: skip
