@@ -13,7 +13,6 @@ from . import dialect as dialect
 from . import func as func
 from . import nn as nn
 from . import random as random
-from . import serialization as serialization
 from . import utils as utils
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -55,10 +54,21 @@ from .core.tensor import Tensor as Tensor
 from .dialect import get_dialect as get_dialect
 from .dialect import set_dialect as set_dialect
 from .func import vmap as vmap
-from .serialization import load as load
-from .serialization import save as save
 
-_LATE_MODULES = {"distributions", "accelerator", "backends", "fft", "linalg", "signal", "special", "testing"}
+_LATE_MODULES = {
+    *(
+        "distributions",
+        "accelerator",
+        "backends",
+        "fft",
+        "linalg",
+        "serialization",
+        "signal",
+        "special",
+        "testing",
+    )
+}
+_LATE_NAMES = {"load": "serialization", "save": "serialization"}
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
@@ -72,6 +82,8 @@ def __getattr__(name: str) -> _Any:
     if name in _LATE_MODULES:
         value: _Any = _import_module(f"{__package__}.{name}")
         _places.claim()
+    elif name in _LATE_NAMES:
+        value = getattr(__getattr__(_LATE_NAMES[name]), name)
     else:
         value = _late.function(name)
         if value is None:
@@ -81,4 +93,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_late.HOMES, *_LATE_MODULES})
+    return sorted({*globals(), *_late.HOMES, *_LATE_MODULES, *_LATE_NAMES})
