@@ -23,6 +23,7 @@ from .half_normal import HalfNormal
 from .independent import Independent
 from .kl import kl_divergence, register_kl
 from .laplace import Laplace
+from .lowrank_multivariate_normal import LowRankMultivariateNormal
 from .multivariate_normal import MultivariateNormal, batch_mahalanobis, half_log_det
 from .normal import Normal
 from .one_hot_categorical import OneHotCategorical
@@ -190,16 +191,40 @@ def _laplace(p: Any, q: Any) -> Any:
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _multivariate_normal(p: Any, q: Any) -> Any:
+    """½ (log |Σq|/|Σp| + trace Σq⁻¹Σp + the distance of the means − n)."""
     if p.event_shape != q.event_shape:
         raise ValueError(
-            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
+            "KL-divergence between two (Low Rank) Multivariate Normals with different event shapes cannot be computed"
         )
-    a, b, n = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril, p.event_shape[0]
-    shape = functions.broadcast_shapes(a.shape, b.shape)
-    spread = solve_triangular(b.expand(shape), a.expand(shape), upper=False).pow(2).sum((-2, -1))
-    distance = batch_mahalanobis(b, q.loc - p.loc)
-    return half_log_det(b) - half_log_det(a) + 0.5 * (spread + distance - n)
+    factor = _factor(p)
+    if isinstance(q, MultivariateNormal):
+        b = q._unbroadcasted_scale_tril
+        shape = functions.broadcast_shapes(factor.shape[:-2], b.shape[:-2])
+        b, factor = (x.expand(*shape, *x.shape[-2:]) for x in (b, factor))
+        spread = solve_triangular(b, factor, upper=False).pow(2).sum((-2, -1))
+        distance = batch_mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc)
+    else:
+        spread = (factor.pow(2) / q._unbroadcasted[1].unsqueeze(-1)).sum((-2, -1))
+        spread = spread - (q._whitened_factor() @ factor).pow(2).sum((-2, -1))
+        distance = q._distance(q.loc - p.loc)
+    return _half_log_det(q) - _half_log_det(p) + 0.5 * (spread + distance - p.event_shape[0])
+
+
+def _factor(p: Any) -> Any:
+    """F with covariance FFᵀ."""
+    if isinstance(p, MultivariateNormal):
+        return p._unbroadcasted_scale_tril
+    return functions.cat([p.cov_factor, functions.diag_embed(p.cov_diag.sqrt())], -1)
+
+
+def _half_log_det(p: Any) -> Any:
+    return (
+        half_log_det(p._unbroadcasted_scale_tril) if isinstance(p, MultivariateNormal) else p._half_log_det()
+    )
 
 
 @register_kl(Normal, Normal)
