@@ -143,3 +143,9 @@ def test_a_result_is_not_written_over_what_it_is_gathered_from(call):
     )
     with pytest.raises(RuntimeError, match="refers? to a single memory location. Please clone"):
         eval(call, {"torch": torch, "a": a, "zeros": zeros, "mask": mask})
+
+
+def test_gather_writes_into_its_own_dtype_only():
+    a, index = torch.rand(2, 2), torch.zeros(2, 2, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
+        torch.gather(a, 1, index, out=torch.zeros(2, 2, dtype=torch.float64))

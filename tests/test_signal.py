@@ -43,10 +43,12 @@ def test_windows(call):
 
 
 def test_windows_refuse():
-    with pytest.raises(ValueError, match="hann requires non-negative window length, got M=-1"):
+    with pytest.raises(ValueError, match="general_cosine requires non-negative window length, got M=-1"):
         W.hann(-1)
     with pytest.raises(ValueError, match="cosine expects float32 or float64 dtypes, got: torch.float16"):
         W.cosine(3, dtype=torch.float16)
+    with pytest.raises(ValueError, match="blackman expects float32 or float64 dtypes, got: torch.bfloat16"):
+        W.blackman(3, dtype=torch.bfloat16)
     with pytest.raises(ValueError, match="Tau must be positive, got: -1 instead."):
         W.exponential(3, tau=-1)
     with pytest.raises(ValueError, match="Center must be None for symmetric windows"):

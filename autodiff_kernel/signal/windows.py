@@ -15,7 +15,7 @@ from ..core import device as devices
 from ..core.bessel import i0
 from ..core.create import home_of, made
 from ..core.data import as_dtype
-from ..core.dtype import get_default_dtype
+from ..core.dtype import float32, float64, get_default_dtype
 from ..core.formats import strided
 from ..core.tensor import Tensor
 
@@ -34,7 +34,7 @@ def _window(
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
     if layout not in (None, strided):
         raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
-    if kind.np not in (np.float32, np.float64):
+    if kind is not float32 and kind is not float64:
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {kind}")
     values = shape(np.arange(M, dtype=np.float64)) if M else np.zeros(0)
     return made(devices.asarray(values.astype(kind.np), kind.np, home_of(device)), requires_grad)
@@ -176,7 +176,7 @@ def general_hamming(
     >>> torch.signal.windows.general_hamming(3, alpha=0.6)
     tensor([0.2000, 1.0000, 0.2000])
     """
-    return _cosines("general_hamming", M, [alpha, 1 - alpha], sym, dtype, layout, device, requires_grad)
+    return _cosines("general_cosine", M, [alpha, 1 - alpha], sym, dtype, layout, device, requires_grad)
 
 
 def _fixed(name: str, whose: str, weights: list[float], example: str) -> Any:
@@ -189,7 +189,9 @@ def _fixed(name: str, whose: str, weights: list[float], example: str) -> Any:
         device: Any = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        return _cosines(name, M, weights, sym, dtype, layout, device, requires_grad)
+        # PyTorch names blackman in its errors, and general_cosine in those of the others
+        word = name if name == "blackman" else "general_cosine"
+        return _cosines(word, M, weights, sym, dtype, layout, device, requires_grad)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = (

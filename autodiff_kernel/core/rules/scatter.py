@@ -13,6 +13,7 @@ from ..outline import of_all
 from ..tensor import Tensor, wrap
 from .dims import wrap_dim
 from .forms import settle
+from .products import C_NAMES
 from .slices import getitem_back
 from .writing import fitting, zero
 
@@ -218,6 +219,9 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
             [4]])
     """
     d = check_index("gather", input, dim, index)
+    if out is not None and out.raw.dtype != input.raw.dtype:
+        have, want = (C_NAMES.get(x.raw.dtype.name, x.raw.dtype.name) for x in (out, input))
+        raise RuntimeError(f"gather(): Expected out tensor to have dtype {want}, but got {have} instead")
     return into_another(out, gather_row(input, index, p=d), input, index)
 
 
