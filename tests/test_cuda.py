@@ -347,8 +347,8 @@ def test_constructors_pin_memory_if_asked(gpus):
         torch.tensor([1.0], pin_memory=True), torch.tensor([1], pin_memory=True), torch.zeros(2, pin_memory=True),
         torch.empty(2, pin_memory=True), torch.ones(2, requires_grad=True, pin_memory=True),
         torch.full((2,), 1.0, pin_memory=True), torch.zeros_like(torch.ones(2), pin_memory=True),
-        torch.ones(1).new_ones(2, pin_memory=True), torch.full_like(torch.ones(1), 2, pin_memory=True), torch.rand(2, pin_memory=True),
-        torch.randn(2, pin_memory=True),
+        torch.ones(1).new_ones(2, pin_memory=True), torch.full_like(torch.ones(1), 2, pin_memory=True),
+        torch.rand(2, pin_memory=True), torch.randn(2, pin_memory=True),
     ]  # fmt: skip
     assert (
         all(t.is_pinned() and t.get_device() == -1 for t in made)

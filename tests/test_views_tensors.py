@@ -282,6 +282,30 @@ def test_a_wrong_backward_is_found():
     assert "no forward mode here" in view.text and "No step h helps" in view.text and "best h" not in view.svg
 
 
+def test_a_jacobian_of_a_function_without_jvp_takes_reverse_mode():
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return torch.stack([x.sum(), 2 * x.sum(), 3 * x.sum()])
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g[0] + 2 * g[1] + 3 * g[2]).expand(2)
+
+    view = sound(
+        jacobian(Twice.apply, torch.tensor([5.0, 6.0]), u=[1.0, 0.0, 1.0])
+    )  # 3 × 2: forward mode would be less
+    assert view.model.rows == ((1.0, 1.0), (2.0, 2.0), (3.0, 3.0)) and view.model.product_u == (4.0, 4.0)
+    assert view.model.how.startswith("reverse mode")
+
+
+def test_a_function_that_changes_its_input_leaves_x_alone():
+    x = torch.tensor([1.0, 3.0], dtype=torch.float64)
+    assert sound(gradcheck(lambda t: t.mul_(3), x)).model.agrees
+    assert sound(jacobian(lambda t: t.mul_(3), x, v=[1.0, 2.0])).model.product_v == (3.0, 6.0)
+    assert x.tolist() == [1.0, 3.0]
+
+
 def test_a_kink_shows_in_one_sided_differences():
     assert "stands on a kink" in gradcheck(torch.abs, torch.zeros(1, dtype=torch.float64)).text
     assert "kink" not in gradcheck(torch.sin, torch.zeros(1, dtype=torch.float64)).text

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kernel import func
+from autodiff_kernel.autograd import functional
 from autodiff_kernel.core.tensor import Tensor
 
 from .build import peek
@@ -62,7 +62,8 @@ def jacobian(
             f"x holds floats, for there is no derivative by {x.dtype.name}; make it float: x.float()"
         )
     x = x.detach()
-    y = f(x)
+    apply = own_copy(f)
+    y = apply(x)
     if not isinstance(y, Tensor):
         raise TypeError(f"{clip(name)} gives a tensor; this gave {type(y).__name__}")
     if y.is_complex():
@@ -70,8 +71,7 @@ def jacobian(
             f"{clip(name)}(x) is complex; a Jacobian is shown of real values, for example of its real part"
         )
     m, n = y.numel(), x.numel()
-    wide = m <= n
-    whole = func.jacrev(f)(x) if wide else func.jacfwd(f)(x)
+    whole, wide = _whole(apply, x, m <= n)
     numbers = _matrix(whole, m, n)
     how = (
         f"reverse mode: {_passes(m, 'backward')} of {clip(name)}(x) (jacrev)"
@@ -84,15 +84,33 @@ def jacobian(
     u_numbers: tuple[float, ...] = ()
     if v is not None:
         direction = _like(v, x, "v", "x")
-        v_numbers, forward = _flat(direction), _flat(func.jvp(f, (x,), (direction,))[1])
+        v_numbers, forward = _flat(direction), _flat(functional.jvp(apply, x, direction)[1])
     if u is not None:
         direction = _like(u, y, "u", f"{name}(x)")
-        u_numbers, backward = _flat(direction), _flat(func.vjp(f, x)[1](direction)[0])
+        u_numbers, backward = _flat(direction), _flat(functional.vjp(apply, x, direction)[1])
     title = f"Jacobian of {clip(name)}: {m} × {n}, {clip(name)} from {shape_text(x.shape)} to {shape_text(y.shape)}"
     model = JacobianView(
         title, tuple(x.shape), tuple(y.shape), numbers, how, v_numbers, forward, u_numbers, backward
     )
     return page_result(model, page)
+
+
+def own_copy(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """f on a copy of its input, which it may change in place although the input is a leaf."""
+    return lambda x: f(x.clone())  # type: ignore[attr-defined]
+
+
+def _whole(f: Callable[[Tensor], Tensor], x: Tensor, wide: bool) -> tuple[Any, bool]:
+    """The Jacobian in the mode with fewer passes, and whether that was reverse mode.
+
+    Reverse mode serves too where there is no forward mode: a Function of the user's without jvp.
+    """
+    if not wide:
+        try:
+            return functional.jacobian(f, x, strategy="forward-mode"), False
+        except (RuntimeError, NotImplementedError):
+            pass
+    return functional.jacobian(f, x), True
 
 
 def _passes(n: int, kind: str) -> str:
