@@ -23,7 +23,6 @@ from .fills import (
     as_float,
     as_int,
     bernoulli_numbers,
-    is_contiguous,
     largest_count,
     normal_numbers,
     onto,
@@ -33,6 +32,7 @@ from .fills import (
     uniform_numbers,
     unsupported,
 )
+from .formats import nesting
 from .generator import chosen
 from .levels import mapping
 from .op import TABLE
@@ -71,9 +71,12 @@ def _like(input: Tensor, numbers: Any, dtype: Any, device: Any, requires_grad: b
         return samplewise.like(v, lambda x: _like(x, numbers, dtype, device, False), input)  # type: ignore[no-any-return]
     raw = input.raw
     where = input.device if device is None else devices.parse(device)
-    flat = numbers(dtype or input.dtype, is_contiguous(raw))(chosen(None, where), raw.size)
-    host = flat.reshape(raw.shape) if is_contiguous(raw) else draw.ordered(flat, raw.shape, raw.strides)
-    return made(onto(host, where), requires_grad)
+    order = nesting(raw)
+    real = [axis for axis in order if raw.shape[axis] != 1]
+    contiguous = real == sorted(real)  # the new tensor has no gaps, even if `input` has
+    flat = numbers(dtype or input.dtype, contiguous)(chosen(None, where), raw.size)
+    host = flat.reshape([raw.shape[axis] for axis in order]).transpose(np.argsort(order)) if order else flat
+    return made(onto(host.reshape(raw.shape) if contiguous else host, where), requires_grad)
 
 
 def _float(dtype: Any) -> dtypes.dtype:
