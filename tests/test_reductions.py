@@ -218,3 +218,15 @@ def test_results_are_row_major_whatever_the_input_is(make: object) -> None:
         y = make(x)
         assert y.is_contiguous()
         assert y.view(-1).numel() == y.numel()
+
+
+def test_sums_and_products_have_the_dtype_that_is_asked_for() -> None:
+    b, n = torch.tensor([[True, False], [True, True]]), torch.tensor([100, 100])
+    assert torch.prod(b, 1, dtype=torch.bool).tolist() == [False, True]
+    assert (
+        torch.sum(b, 1, dtype=torch.bool).tolist() == [True, True] and b.sum(dtype=torch.bool).item() is True
+    )
+    assert torch.prod(n, dtype=torch.int8).item() == 16 and torch.sum(n, 0, dtype=torch.int8).item() == -56
+    assert (
+        n.prod(0, dtype=torch.int8).dtype is torch.int8 and n.sum(dtype=torch.float64).dtype is torch.float64
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..api import FUNCTIONS, into, public
+from ..api import FUNCTIONS, into_another, public
 from ..errors import explain
 from ..graph import WideNode, new, tick
 from ..modes import special
@@ -211,7 +211,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     if result is None:
         xs = tensors_of("cat", tensors)
         result = cat_row(*xs, p=check_cat(xs, dim))
-    return result if out is None else into(out, result)  # type: ignore[no-any-return]
+    return result if out is None else into_another(out, result, *tensors)  # type: ignore[no-any-return]
 
 
 @public(method=False)
@@ -227,7 +227,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     if result is None:
         xs = tensors_of("stack", tensors)
         result = stack_row(*xs, p=check_stack(xs, dim))
-    return result if out is None else into(out, result)  # type: ignore[no-any-return]
+    return result if out is None else into_another(out, result, *tensors)  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------ at least n-d

@@ -550,7 +550,7 @@ def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
     tensor([1, 4])
     """
     _check_flat("take", input, index)
-    return into(out, take_row(input, index))
+    return into_another(out, take_row(input, index), input, index)
 
 
 @public(inplace=True, row=put_row)

@@ -231,6 +231,8 @@ def sum(
     else:
         check_keepdim("sum", keepdim)
         result = _sums(input, (axes(dim, input.raw.ndim, "sum"), keepdim))
+    if dtype is not None and result.raw.dtype != input.raw.dtype:  # whole numbers are added up as int64
+        result = to_dtype(result, input.dtype)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -298,6 +300,8 @@ def prod(
         else axes(dim, 0, "prod")
     )
     result = _products(input, (axis, keepdim))
+    if dtype is not None and result.raw.dtype != input.raw.dtype:  # whole numbers are multiplied as int64
+        result = to_dtype(result, input.dtype)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
