@@ -5,6 +5,7 @@ derivatives of a·b are a product with a transposed second factor and one with a
 are these three again.
 """
 
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..hot import binary
 from ..inplace import in_place
 from ..modes import departed, watch
 from ..op import Op
-from ..sharing import saved_version_of
+from ..sharing import saved_counter, saved_version_of
 from ..tensor import Parameter, Tensor
 from ..walk import unbroadcast
 from .forms import FLOAT32, FLOAT64, conj
@@ -98,14 +99,16 @@ def product(op: Op, rows: int, columns: int, general: Any) -> Any:
     """The method of a product of arrays with so many dimensions, written out; `general` takes everything else."""
     _, only_a, only_b, both, *_ = op.keeps
 
-    def method(self: Any, other: Any, **kwargs: Any) -> Any:
+    def method(self: Any, other: Any, **named: Any) -> Any:
         kind = other.__class__
-        if kwargs or kind is not Tensor and kind is not Parameter or departed[0] or self.is_dual:
-            return general(self, other, **kwargs)
+        if named or kind is not Tensor and kind is not Parameter or departed[0] or self.is_dual:
+            return general(self, other, **named)
         a, b = self.raw, other.raw
         if a.__class__ is not ndarray or b.__class__ is not ndarray:
             return general(self, other)
-        sa, sb, d = a.shape, b.shape, a.dtype
+        sa = a.shape
+        sb = b.shape
+        d = a.dtype
         if len(sa) != rows or len(sb) != columns or d is not b.dtype or d is not FLOAT32 and d is not FLOAT64:
             return general(self, other)
         try:
@@ -118,21 +121,34 @@ def product(op: Op, rows: int, columns: int, general: Any) -> Any:
         left, right = self.node, other.node
         if left is not None or right is not None:
             out.node = n = Node()
-            n.op, n.seq = op, tick()
-            n.left, n.right, n.notes = left, right, None
-            n.sa, n.sb, n.sy = sa, sb, y.shape
-            keep_a, keep_b, *_ = only_b if left is None else only_a if right is None else both
+            n.op = op
+            n.seq = tick()
+            n.left = left
+            n.right = right
+            n.notes = None
+            n.sa = sa
+            n.sb = sb
+            n.sy = y.shape
+            keep_a, keep_b, _, _ = only_b if left is None else only_a if right is None else both
             if keep_a:
-                n.a, n.va = a, saved_version_of(self)
+                n.a = a
+                v = self.version
+                if v.__class__ is not list:
+                    v = self.version = [0, 0, None] if v is None else saved_counter(v)
+                n.va = v
             if keep_b:
-                n.b, n.vb = b, saved_version_of(other)
+                n.b = b
+                v = other.version
+                if v.__class__ is not list:
+                    v = other.version = [0, 0, None] if v is None else saved_counter(v)
+                n.vb = v
         watched = watch[0]
         if watched is not None:
             watched(op, None, (self, other), out)
         return out
 
+    update_wrapper(method, general)
     method.__name__, method.__qualname__ = general.__name__.rstrip("_"), general.__qualname__.rstrip("_")
-    method.__doc__ = general.__doc__
     return method
 
 
