@@ -155,6 +155,8 @@ class Log:
         )  # of what was read: first and last record, how many
         self._positions: dict[int, int] | None = None
         self._uses: dict[int, list[int]] | None = None
+        self._kinds: dict[tuple[str, ...], list[Event]] | None = None
+        self._given: list[tuple[int, ...]] | None = None
 
     def events(self) -> list[Event]:
         """All of them, oldest first.  (The list is made once for all questions between two events: leave it as it is.)"""
@@ -168,6 +170,7 @@ class Log:
                 else:
                     read.append(event_of(r))
             self._ends, self._positions, self._uses = ends, None, None
+            self._kinds, self._given = None, None
         return self._read
 
     def position(self, event: Any) -> int:
@@ -176,6 +179,16 @@ class Log:
         if self._positions is None:
             self._positions = {id(e): i for i, e in enumerate(events)}
         return self._positions.get(id(event), -1)
+
+    def of_kind(self, *kinds: str) -> list[Event]:
+        """Those of these kinds, oldest first.  (Leave the list as it is, too.)"""
+        events = self.events()
+        if self._kinds is None:
+            self._kinds = {}
+        found = self._kinds.get(kinds)
+        if found is None:
+            found = self._kinds[kinds] = [e for e in events if e.kind in kinds]
+        return found
 
     def uses(self, result: Any) -> list[int]:
         """Where the events stand that have the tensor `result` (a weak reference) as an input, oldest first."""
@@ -190,6 +203,16 @@ class Log:
                             at.append(i)
             self._uses = uses
         return self._uses.get(id(result), []) if result is not None else []
+
+    def given(self) -> list[tuple[int, ...]]:
+        """For each event the ids of the tensors (of the weak references to them) that it had as inputs."""
+        events = self.events()
+        if self._given is None:
+            self._given = [
+                tuple([id(x.result) for x in e.inputs if x.__class__ is Event and x.result is not None])
+                for e in events
+            ]
+        return self._given
 
     def clear(self) -> None:
         self.records.clear()

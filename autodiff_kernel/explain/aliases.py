@@ -16,6 +16,7 @@ from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.places import Place, is_cell
 from autodiff_kernel.core.tensor import Tensor
 
+from .values import recall
 from .words import Names, expression
 
 
@@ -82,7 +83,20 @@ def writes_to(t: Tensor) -> list[Event]:
     e = getattr(t, "fact", None)
     if e is None:
         return []
-    return [w for w in list(journal.LOG) if w.kind == "write" and (w.result is e.result or same_memory(w, e))]
+    return list(recall("writes to the memory", e, _writes_to))
+
+
+def _writes_to(e: Event) -> list[Event]:
+    verdicts: dict[int, bool] = {}  # of the tensors written to: few, and written often
+    found, alive = [], e.tensor() is not None
+    for w in journal.LOG.of_kind("write"):
+        t = w.tensor() if alive else None
+        wrote = w.result is e.result or (verdicts.get(id(t)) if t is not None else same_memory(w, e))
+        if wrote is None:
+            wrote = verdicts[id(t)] = same_memory(w, e)
+        if wrote:
+            found.append(w)
+    return found
 
 
 # --------------------------------------------------------------------------------------------------- NumPy's names
@@ -103,8 +117,8 @@ def lent_to_numpy(t: Tensor) -> Event | None:
     root = lineage(e).root
     if root.kind == "made" and root.op == "from_numpy":
         return root
-    for x in reversed(journal.LOG):
-        if x.kind == "left" and x.op == "numpy" and (x.result is e.result or same_memory(x, e)):
+    for x in reversed(journal.LOG.of_kind("left")):
+        if x.op == "numpy" and (x.result is e.result or same_memory(x, e)):
             return x
     return None
 

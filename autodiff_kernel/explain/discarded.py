@@ -24,8 +24,9 @@ def thrown_away(x: Any, names: Names) -> Iterator[Answer]:
     e0 = fact(x) if isinstance(x, Tensor) else None
     if e0 is None:
         return
-    log = list(journal.LOG)
-    for k, e in enumerate(log):
+    log = journal.LOG.events()
+    for k in journal.LOG.uses(e0.result):
+        e = log[k]
         if e.kind not in ("operation", "left") or not e.inputs or e.inputs[0].__class__ is not Event:
             continue
         if e.inputs[0].result is not e0.result or e.result is e0.result or e.tensor() is not None:
@@ -81,8 +82,8 @@ def copy_written(x: Any, names: Names) -> Iterator[Answer]:
     if e0 is None:
         return
     seen: set[tuple[Any, ...]] = set()
-    for w in list(journal.LOG):
-        made = w.inputs[0] if w.kind == "write" and w.inputs else None
+    for w in list(journal.LOG.of_kind("write")):
+        made = w.inputs[0] if w.inputs else None
         if (
             made.__class__ is not Event
             or w.tensor() is not None

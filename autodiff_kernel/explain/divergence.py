@@ -30,9 +30,7 @@ def runaway(e: Event) -> Runaway | None:
     if update is None:
         return None
     known = [
-        _size(w)
-        for w in list(journal.LOG)
-        if w.kind == "write" and w.result is update.result and w.spot == update.spot
+        _size(w) for w in journal.LOG.of_kind("write") if w.result is update.result and w.spot == update.spot
     ]
     sizes = [s for s in known if s is not None and np.isfinite(s)]
     if (

@@ -16,6 +16,7 @@ from .history import fact, name_of
 from .names import Names, at, born, called, expression, given_name, in_line, listed, whose
 from .paths import broken, forgotten, last, leaf_events, lone_leaf, origins, parents, reaches, way
 from .updates import touches, write_to_gradient
+from .values import recall
 
 GRADIENTS, TRAINING, GRAPH = LESSONS["gradients"], LESSONS["training"], LESSONS["graph"]
 
@@ -306,14 +307,13 @@ def _lone(x: Tensor, names: Names) -> Iterator[Answer]:
 
 def _root_was_cut_off(x: Tensor, names: Names) -> Iterator[Answer]:
     """x does not require grad, and a backward started at a lone leaf that was computed from it."""
-    for back in reversed(list(journal.LOG)):
-        if back.kind == "backward":
-            for root in parents(back):
-                if lone_leaf(root) and way(root, x):
-                    name = called(x, names, "this tensor")
-                    start = f"{name}.grad is None: the backward{in_line(back, ' of ')}"
-                    yield _stopped_at(x, back, root, f"{start} did not come as far as {name}", names)
-                    return
+    for back in reversed(list(journal.LOG.of_kind("backward"))):
+        for root in parents(back):
+            if lone_leaf(root) and way(root, x):
+                name = called(x, names, "this tensor")
+                start = f"{name}.grad is None: the backward{in_line(back, ' of ')}"
+                yield _stopped_at(x, back, root, f"{start} did not come as far as {name}", names)
+                return
 
 
 class Rebound(NamedTuple):
@@ -455,11 +455,15 @@ def added_up(x: Tensor, names: Names) -> Iterator[Answer]:
 
 def contributions(x: Tensor) -> tuple[list[Event], list[Event]]:
     """The 'gradient' events whose sum is in x.grad now, and the changes of x's value between them."""
+    return recall("contributions", x, _contributions)
+
+
+def _contributions(x: Tensor) -> tuple[list[Event], list[Event]]:
     g = x._grad_or_none()
     came: list[Event] = []
     writes: list[Event] = []
     pending: list[Event] = []
-    for e in list(journal.LOG):
+    for e in list(journal.LOG.of_kind("gradient", "cleared", "write")):
         t = e.tensor()
         if t is x and e.kind == "gradient":
             came = [*came, e] if e.p else [e]
@@ -468,8 +472,8 @@ def contributions(x: Tensor) -> tuple[list[Event], list[Event]]:
         elif t is x and e.kind == "cleared":
             came, writes, pending = [], [], []
         elif e.kind == "write":
-            zero_now = e.name == "zero" or vanishing.is_zero(e.value)
-            if zero_now and g is not None and math.prod(e.shape) == g.raw.size and touches(e, g):
+            same_size = g is not None and math.prod(e.shape) == g.raw.size
+            if same_size and (e.name == "zero" or vanishing.is_zero(e.value)) and touches(e, g):
                 came, writes, pending = [], [], []
             elif came and touches(e, x):
                 pending.append(e)

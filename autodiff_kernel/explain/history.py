@@ -33,7 +33,8 @@ def before(e: Event) -> Iterator[Event]:
 
 def about(t: Tensor, *kinds: str) -> list[Event]:
     """The logged events of these kinds (all, if none is named) that concern t itself, oldest first."""
-    return [e for e in list(journal.LOG) if (not kinds or e.kind in kinds) and e.tensor() is t]
+    events = journal.LOG.of_kind(*kinds) if kinds else journal.LOG.events()
+    return [e for e in events if e.tensor() is t]
 
 
 def nodes(root: Node, limit: int = 100_000) -> Iterator[Node]:
@@ -97,7 +98,7 @@ def attributes_of(x: Any) -> list[tuple[str, Any]]:
 
 def parameters_of(x: Any) -> list[tuple[str, Any]]:
     """What `named_parameters()` gives; [] for what has no such method, and for a model that is not ready to say."""
-    if isinstance(x, type):
+    if isinstance(x, (type, ModuleType)):
         return []
     try:
         named = getattr(x, "named_parameters", None)

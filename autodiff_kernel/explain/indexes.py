@@ -9,8 +9,8 @@ from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
 from .answer import LESSONS, Answer, lines
-from .related import around, operations, tensors_of
-from .values import Values
+from .related import around, operations_around, tensors_of
+from .values import Values, once
 from .words import Names, atom, expression, label
 
 
@@ -19,7 +19,7 @@ def counted_once(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in around(x):
+    for e in once("counted once", around(x)):
         if e.kind != "write" or e.op != "setitem" or len(tensors_of(e)) < 2:
             continue
         change = tensors_of(e)[1]  # x[i] + v, computed aside
@@ -66,7 +66,7 @@ def mask_of_numbers(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in operations(around(x), "index"):
+    for e in operations_around(x, "index"):
         given = tensors_of(e)
         if len(given) < 2 or not isinstance(given[0].shape, tuple) or not given[0].shape:
             continue
@@ -97,7 +97,7 @@ def flipped(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in operations(around(x), "bitwise_not"):
+    for e in operations_around(x, "bitwise_not"):
         a = values.of(tensors_of(e)[0])
         if a is None or a.dtype.kind not in "iu" or not a.size or not np.isin(a, (0, 1)).all():
             continue

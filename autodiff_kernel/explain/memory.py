@@ -151,7 +151,7 @@ def _walked_without(root: Node, kept: Kept) -> bool:
 
 def _was_started_from(root: Node) -> bool:
     e = event_at(root)
-    return any(b.kind == "backward" and any(e is r for r in b.inputs) for b in list(journal.LOG))
+    return any(e is r for b in journal.LOG.of_kind("backward") for r in b.inputs)
 
 
 def _size_of(kept: Kept) -> str:

@@ -159,8 +159,8 @@ def older(spot_event: Event) -> Iterator[Event]:
 
 def last(kind: str, t: Any = None) -> Event | None:
     """The newest logged event of a kind (that concerns t)."""
-    for e in reversed(list(journal.LOG)):
-        if e.kind == kind and (t is None or e.tensor() is t):
+    for e in reversed(journal.LOG.of_kind(kind)):
+        if t is None or e.tensor() is t:
             return e
     return None
 

@@ -11,8 +11,8 @@ from autodiff_kernel.core.tensor import Tensor
 
 from .answer import LESSONS, Answer, lines
 from .history import fact
-from .related import around, direct_uses, operations, tensors_of
-from .values import Values, at
+from .related import direct_uses, operations_around, tensors_of
+from .values import Values, at, once, recall
 from .words import Names, atom, dtype, expression, label, number, operation
 
 
@@ -21,15 +21,11 @@ def underflow(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in operations(around(x), "cast", "mul", "div", "square", "pow_number", "exp", "prod"):
-        if not isinstance(e.dtype, np.dtype) or e.dtype.kind != "f":
+    for e in operations_around(x, "cast", "mul", "div", "square", "pow_number", "exp", "prod"):
+        lost = recall("lost", e, _lost_anywhere)
+        if lost is None or not (fact(x) is e or lost.mean() > 0.5):
             continue
-        xs, y = values.inputs(e), values.of(e)
-        if xs is None or y is None or not _from_numbers(e, xs, y):
-            continue
-        lost = _lost(e, xs, y)
-        if lost is None or not lost.any() or not (fact(x) is e or lost.mean() > 0.5):
-            continue
+        xs = values.inputs(e) or []
         index = tuple(int(i) for i in np.argwhere(lost)[0]) if lost.ndim else ()
         kind = dtype(e.dtype)
         info = dtypes.finfo(dtypes.of(e.dtype))
@@ -51,6 +47,18 @@ def underflow(x: Any, names: Names) -> Iterator[Answer]:
             lines(("became 0 in", e)), fix, LESSONS["numbers"],
             about=tuple(t for t in (e.tensor(),) if t is not None),
         )  # fmt: skip
+
+
+def _lost_anywhere(e: Event) -> Any:
+    """Where the result is 0 although it is not in truth; None where it is nowhere, or not known."""
+    if not isinstance(e.dtype, np.dtype) or e.dtype.kind != "f":
+        return None
+    values = Values()
+    xs, y = values.inputs(e), values.of(e)
+    if xs is None or y is None or not _from_numbers(e, xs, y):
+        return None
+    lost = _lost(e, xs, y)
+    return lost if lost is not None and lost.any() else None
 
 
 def _from_numbers(e: Event, xs: list[Any], y: Any) -> bool:
@@ -125,7 +133,7 @@ def digits_lost(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in operations(around(x), "cast"):
+    for e in operations_around(x, "cast"):
         xs, y = values.inputs(e), values.of(e)
         if (
             xs is None
@@ -157,7 +165,7 @@ def no_effect(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in operations(around(x), "add", "sub"):
+    for e in once("no effect", operations_around(x, "add", "sub")):
         if not isinstance(e.dtype, np.dtype) or e.dtype.kind != "f" or len(e.inputs) < 2:
             continue
         xs, y = values.inputs(e), values.of(e)

@@ -1,7 +1,6 @@
 """Which events have to do with a tensor: those that led to it, and those that used it since."""
 
 from collections.abc import Iterator
-from heapq import heappop, heappush
 from typing import Any
 
 from autodiff_kernel.core import journal
@@ -10,6 +9,7 @@ from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
 
 from .history import before
+from .values import recall
 
 
 def ancestors(t: Tensor) -> list[Event]:
@@ -36,21 +36,15 @@ def uses_of(e: Event) -> list[Event]:
 def _uses(start: Event | None) -> Iterator[Event]:
     if start is None or start.result is None:
         return
-    log = journal.LOG.events()
+    first = next(iter(journal.LOG.uses(start.result)), None)
+    if first is None:
+        return
     known = {id(start.result)}
-    waiting = list(journal.LOG.uses(start.result))  # places in the log, the oldest first: a heap
-    done = -1
-    while waiting:
-        i = heappop(waiting)
-        if i == done:
-            continue
-        done, e = i, log[i]
-        if e.result is not None and id(e.result) not in known:
-            known.add(id(e.result))
-            for k in journal.LOG.uses(e.result):
-                if k > i:
-                    heappush(waiting, k)
-        yield e
+    for e, given in zip(journal.LOG.events()[first:], journal.LOG.given()[first:]):
+        if not known.isdisjoint(given):
+            if e.result is not None:
+                known.add(id(e.result))
+            yield e
 
 
 def direct_uses(e: Event) -> list[Event]:
@@ -95,10 +89,35 @@ _answered: list[Any] = []  # the newest question: the tensor's fact, the log's n
 
 def operations(events: list[Event], *rows: str) -> Iterator[Event]:
     """Those that are operations (or in-place operations) of the table; of these rows, if any are named."""
-    for e in events:  # (one without inputs is a copy whose history was cut off)
-        if e.kind in ("operation", "write") and e.inputs and isinstance(e.op, Op):
-            if not rows or e.op.name in rows:
-                yield e
+    for e in events:
+        if is_operation(e) and (not rows or e.op.name in rows):
+            yield e
+
+
+def is_operation(e: Event) -> bool:
+    """One of the table?  (One without inputs is a copy whose history was cut off.)"""
+    return bool(e.inputs) and e.kind in ("operation", "write") and isinstance(e.op, Op)
+
+
+def operations_around(t: Tensor, *rows: str) -> list[Event]:
+    """The operations (of these rows, if any are named) among the events around t, the past of t first."""
+    found = recall("operations", t, _by_rows)
+    if not rows:
+        return found[""]
+    named = [found[row] for row in rows if row in found]
+    if len(named) < 2:
+        return named[0] if named else []
+    wanted = {id(e) for events in named for e in events}
+    return [e for e in found[""] if id(e) in wanted]
+
+
+def _by_rows(t: Tensor) -> dict[str, list[Event]]:
+    """The operations around t: all of them under "", and those of each row under its name."""
+    found: dict[str, list[Event]] = {"": []}
+    for e in operations(around(t)):
+        found[""].append(e)
+        found.setdefault(e.op.name, []).append(e)
+    return found
 
 
 def tensors_of(e: Event) -> list[Event]:

@@ -15,7 +15,8 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .causes import INFIX
 from .history import fact
-from .related import ancestors, around, direct_uses, operations, tensors_of, uses_of
+from .related import ancestors, direct_uses, is_operation, operations, operations_around, tensors_of, uses_of
+from .values import once, recall
 from .words import Names, atom, expression, label, name_of_tensor, names_of_caller, operation, shape
 
 Shape = tuple[int, ...]
@@ -77,8 +78,8 @@ def both_enlarged(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     e0 = fact(x)
-    for e in operations(around(x)):
-        pair = column_and_row(e)
+    for e in operations_around(x):
+        pair = recall("column and row", e, column_and_row)
         if pair is None:
             continue
         a, b = pair
@@ -187,7 +188,7 @@ def wrong_axis(x: Any, names: Names) -> Iterator[Answer]:
     """One value for each row of a square table met its columns: x / x.sum(dim=1) without keepdim."""
     if not isinstance(x, Tensor):
         return
-    for e in operations(around(x)):
+    for e in once("wrong axis", operations_around(x)):
         found = [i for i in tensors_of(e) if isinstance(i.shape, tuple) and i.shape]
         if not e.op.spreads or len(found) != 2 or len(found[0].shape) == len(found[1].shape):
             continue
@@ -230,12 +231,12 @@ _reductions: list[Any] = [None, {}]  # the log, and what was found for its event
 
 
 def _reduction(e: Event) -> Event | None:
-    while list(operations([e])) and tensors_of(e):
+    while is_operation(e) and (given := tensors_of(e)):
         if e.op.name in FOLDS:
             return e
         if not pointwise(e):
             return None
-        e = next((i for i in tensors_of(e) if i.shape == e.shape), tensors_of(e)[0])
+        e = next((i for i in given if i.shape == e.shape), given[0])
     return None
 
 
@@ -244,7 +245,7 @@ def mixed_batch(x: Any, names: Names) -> Iterator[Answer]:
     """A view that changed the first dimension and cut through what belonged together."""
     if not isinstance(x, Tensor):
         return
-    for e in operations(around(x), "reshape", "unsafe_view"):
+    for e in operations_around(x, "reshape", "unsafe_view"):
         if not e.inputs or e.inputs[0].__class__ is not Event:
             continue
         old, new = e.inputs[0].shape, e.shape
@@ -317,8 +318,7 @@ def batch_squeezed(x: Any, names: Names) -> Iterator[Answer]:
     """squeeze() without a dimension took the batch's too, because this batch had one sample."""
     if not isinstance(x, Tensor):
         return
-    events = around(x)
-    for e in operations(events, "squeeze"):
+    for e in operations_around(x, "squeeze"):
         axes, form = e.p
         before = e.inputs[0].shape
         if form != 0 or 0 not in axes or len(axes) < 2:

@@ -28,7 +28,7 @@ def not_updated(x: Any, names: Names) -> Iterator[Answer]:
     """A leaf has (or had) a gradient, and its value is what it was."""
     if not isinstance(x, Tensor) or x.node is None or x.node.op is not None:
         return
-    came = [e for e in list(journal.LOG) if e.kind == "gradient" and e.tensor() is x]
+    came = [e for e in journal.LOG.of_kind("gradient") if e.tensor() is x]
     if not came:
         return
     writes = [e for e in writes_to(x) if _later(e, came[0])]
@@ -326,7 +326,4 @@ def _all_well(named: list[tuple[str, Tensor]], frozen: list[str], wanted: list[A
 
 
 def _when(e: Event) -> int:
-    for i, other in enumerate(list(journal.LOG)):
-        if other is e:
-            return i
-    return -1
+    return journal.LOG.position(e)

@@ -9,7 +9,8 @@ from autodiff_kernel.core.tensor import Tensor
 from .aliases import is_view, writes_to
 from .answer import LESSONS, Answer, lines
 from .history import fact
-from .related import around, operations, tensors_of
+from .related import operations_around, tensors_of
+from .values import once
 from .words import Names, expression, label, name_of_tensor
 
 # Rows that do not read the values: they overwrite them, or only pass them on.
@@ -25,7 +26,7 @@ def uninitialised(x: Any, names: Names) -> Iterator[Answer]:
     if e is not None and _is_empty(e) and not writes_to(x):
         yield _told(name_of_tensor(x, names) or label(e, names), e, None)
         return
-    for use in operations(around(x)):
+    for use in once("never set", operations_around(x)):
         if use.op.name in _BLIND or is_view(use):
             continue
         source = next((i for i in tensors_of(use) if _is_empty(i)), None)

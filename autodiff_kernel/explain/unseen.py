@@ -87,7 +87,7 @@ class Writes:
 
 def _numpy_knows() -> bool:
     """Does NumPy hold the memory of any recorded tensor?"""
-    return any(e.op in ("numpy", "from_numpy") for e in list(journal.LOG))
+    return any(e.op in ("numpy", "from_numpy") for e in journal.LOG.of_kind("left", "made"))
 
 
 def _concerning(x: Tensor, names: Names) -> list[Event]:
@@ -127,7 +127,7 @@ def _does_harm(e: Event, w: Event, values: Values, position: dict[int, int]) -> 
     if verdicts:
         return any(verdicts)
     when = position.get(id(w), -1)
-    walks = [position[id(b)] for b in list(journal.LOG) if b.kind == "backward" and _walks(b, e)]
+    walks = [position[id(b)] for b in list(journal.LOG.of_kind("backward")) if _walks(b, e)]
     return not walks or max(walks) > when
 
 
@@ -196,7 +196,7 @@ def _unseen_by_numpy(e: Event, saved: Event, role: str, values: Values, names: N
     if walked and not any(walked):
         return
     for answer in changed_outside(t, saved, names):
-        if not walked and any(b.kind == "backward" and _walks(b, e) for b in list(journal.LOG)):
+        if not walked and any(_walks(b, e) for b in list(journal.LOG.of_kind("backward"))):
             return
         yield Answer(
             "saved value changed unseen",

@@ -7,6 +7,7 @@ from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 
 from .paths import parents
+from .values import recall
 
 
 def shares(a: Tensor, b: Tensor) -> bool:
@@ -44,13 +45,26 @@ def touches(e: Event, x: Tensor) -> bool:
 
 def writes_to(x: Tensor) -> list[Event]:
     """The logged changes of x's memory, oldest first."""
-    return [e for e in list(journal.LOG) if e.kind == "write" and touches(e, x)]
+    return list(recall("writes", x, _writes_to))
+
+
+def _writes_to(x: Tensor) -> list[Event]:
+    verdicts: dict[int, bool] = {}  # of the tensors written to: few, and written often
+    found = []
+    for e in journal.LOG.of_kind("write"):
+        t = e.tensor()
+        touched = verdicts.get(id(t)) if t is not None else touches(e, x)
+        if touched is None:
+            touched = verdicts[id(t)] = touches(e, x)
+        if touched:
+            found.append(e)
+    return found
 
 
 def write_to_gradient(x: Tensor) -> Event | None:
     """The newest change of x's gradient since backward brought it, under whatever name: `x.grad`, `x.grad.data`."""
     g = x._grad_or_none()
-    for e in reversed(list(journal.LOG)) if g is not None else ():
+    for e in reversed(journal.LOG.of_kind("gradient", "write")) if g is not None else ():
         if e.kind == "gradient" and e.tensor() is x:
             return None
         if e.kind == "write" and touches(e, g):
@@ -80,9 +94,7 @@ def uses_of_gradient(x: Tensor) -> list[Event]:
     """The logged operations and writes that computed with x's gradient, directly or not, oldest first."""
     found: list[Event] = []
     derived: set[int] = set()
-    for e in list(journal.LOG):
-        if e.kind not in ("operation", "write", "left"):
-            continue
+    for e in list(journal.LOG.of_kind("operation", "write", "left")):
         if any(id(z.result) in derived or is_gradient_of(z, x) for z in parents(e)):
             if e.kind != "left":
                 found.append(e)
@@ -94,4 +106,4 @@ def uses_of_gradient(x: Tensor) -> list[Event]:
 
 def was_read(x: Tensor) -> bool:
     """Did somebody take values out of x's gradient (item, tolist, numpy, detach)?"""
-    return any(e.kind == "left" and any(is_gradient_of(z, x) for z in parents(e)) for e in list(journal.LOG))
+    return any(is_gradient_of(z, x) for e in list(journal.LOG.of_kind("left")) for z in parents(e))

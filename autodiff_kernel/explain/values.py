@@ -1,8 +1,9 @@
 """What values did events have?  As recorded, as tensors still hold them, or computed again from those."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.saved import Saved
 from autodiff_kernel.core.tensor import wrap
-from autodiff_kernel.core.trail import Passed
+from autodiff_kernel.core.trail import Passed, Told
 from autodiff_kernel.core.trail import told as told_by_trail
 from autodiff_kernel.core.walk import unbroadcast
 
@@ -22,19 +23,55 @@ _DRAWN = (
     "binomial",
 )  # fmt: skip
 Array = Any
+T = TypeVar("T")
 
 
 _asked: list[dict[int, tuple[Event, Array | None]]] = []  # what the questions under way have found out
+_passed: list[dict[str, set[int]]] = []  # at which events they found nothing, by what they looked for
+_results: list[dict[tuple[str, int], tuple[Any, Any]]] = []  # what they found out about tensors and events
 
 
 @contextmanager
 def one_question() -> Iterator[None]:
-    """All diagnoses inside share the values that they look up: nothing changes meanwhile."""
+    """All diagnoses inside share what they look up: nothing changes meanwhile.
+
+    The collector of cycles rests: it would go through the whole heap for the thousands of events that are made now.
+    """
+    collects = gc.isenabled()
+    gc.disable()
     _asked.append({})
+    _passed.append({})
+    _results.append({})
     try:
         yield
     finally:
+        if collects:
+            gc.enable()
         _asked.pop()
+        _passed.pop()
+        _results.pop()
+
+
+def once(topic: str, events: Iterable[Event]) -> Iterator[Event]:
+    """The events at which a diagnosis did not look in this question, on behalf of another thing that is asked about.
+
+    For a diagnosis whose verdict does not depend on the thing.  One at which it stops is looked at again.
+    """
+    passed = _passed[-1].setdefault(topic, set()) if _passed else set()
+    for e in events:
+        if id(e) not in passed:
+            yield e
+            passed.add(id(e))
+
+
+def recall(what: str, x: Any, find: Callable[[Any], T]) -> T:
+    """What `find(x)` gives; in one question it is asked once for each x.  (Leave a list as it is.)"""
+    if not _results:
+        return find(x)
+    known = _results[-1].get((what, id(x)))
+    if known is None:
+        known = _results[-1][what, id(x)] = x, find(x)
+    return known[1]  # type: ignore[no-any-return]
 
 
 class Values:
@@ -121,17 +158,18 @@ class Backwards:
     def __init__(self, values: Values) -> None:
         self.values = values
         self.steps: list[Passed] = told_by_trail().passed
+        self._into = recall("steps", told_by_trail(), _by_targets)
         self._sums: dict[int, dict[int, Array | None]] = {}  # walk -> event -> its cotangent
         self._given: dict[int, Array | None] = {}  # step -> what its rule gave
 
     def into(self, e: Event, walk: int | None = None) -> list[Passed]:
         """What this walk, or the newest one that reached e, brought to it."""
-        found = [s for s in self.steps if same(s.target, e) and (not walk or s.walk == walk)]
+        found = [s for s in self._into.get(_who(e), ()) if not walk or s.walk == walk]
         return [s for s in found if s.walk == found[-1].walk] if found else []
 
     def onto(self, step: Passed) -> list[Passed]:
         """Of what the cotangent of this step was the sum."""
-        return [s for s in self.steps if s.walk == step.walk and same(s.target, step.event)]
+        return [s for s in self._into.get(_who(step.event), ()) if s.walk == step.walk]
 
     def gradient(self, step: Passed) -> Array | None:
         """What the step's rule gave."""
@@ -167,6 +205,20 @@ class Backwards:
         if made is not None and s.event.op.spreads and made.shape != tuple(s.target.shape):
             made = np.asarray(unbroadcast(made, tuple(s.target.shape)))
         return made if made is not None and made.shape == tuple(s.target.shape) else None
+
+
+def _by_targets(told: Told) -> dict[int, list[Passed]]:
+    """The steps of walks by the tensor that they brought something to."""
+    found: dict[int, list[Passed]] = {}
+    for s in told.passed:
+        if s.target is not None:
+            found.setdefault(_who(s.target), []).append(s)
+    return found
+
+
+def _who(e: Event | None) -> int:
+    """What events that tell of the same tensor have in common, as `same` says."""
+    return id(e if e is None or e.result is None else e.result)
 
 
 def same(a: Event | None, b: Event | None) -> bool:

@@ -11,8 +11,8 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .causes import INFIX
 from .history import fact
-from .related import around, direct_uses, operations, tensors_of
-from .values import Array, Values, at
+from .related import around, direct_uses, operations, operations_around, tensors_of
+from .values import Array, Values, at, once
 from .words import Names, atom, dtype, expression, label, name_of_tensor, number, operation
 
 _EXACT: dict[str, Callable[..., Any]] = {
@@ -27,7 +27,7 @@ def wrapped(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in operations(around(x)):
+    for e in once("wrapped", operations_around(x)):
         if not isinstance(e.dtype, np.dtype) or e.dtype.kind not in "iu":
             if e.op.name == "add" and e.dtype == np.bool_:
                 yield from _truths(e, values, names)
@@ -215,7 +215,7 @@ def cut_off(x: Any, names: Names) -> Iterator[Answer]:
     if not isinstance(x, Tensor):
         return
     values = Values()
-    for e in around(x):
+    for e in once("cut off", around(x)):
         if not isinstance(e.dtype, np.dtype) or e.dtype.kind not in "iu" or e.op is None:
             continue
         if e.kind == "made" and e.p.__class__ is float:
