@@ -479,3 +479,21 @@ def test_a_tangent_that_is_a_leaf_is_not_changed_in_place():
             with pytest.raises(RuntimeError, match="leaf Variable that requires grad is being used"):
                 change()
     assert t.tolist() == [1, 1, 1] and t.is_leaf
+
+
+def test_detach_inside_nested_transformations_keeps_the_samples():
+    f, x = torch.func, torch.tensor([1.0, 2.0])
+    for cut in (lambda t: t.detach(), lambda t: t.data, lambda t: t.detach().clone()):
+        assert f.vmap(f.jacfwd(lambda t, cut=cut: cut(t) * t))(x).tolist() == [1.0, 2.0]
+        assert f.hessian(lambda t, cut=cut: (cut(t) * t).sum())(x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_no_array_is_taken_of_what_moves():
+    f, x = torch.func, torch.tensor([1.0, 2.0])
+    phrase = "Cannot access data pointer of Tensor that doesn't have storage"
+    for take in (lambda t: t.numpy(), np.asarray, np.sin, lambda t: t.data_ptr()):
+        for transform in (f.jacfwd, lambda g: f.vmap(f.jacfwd(g)), f.hessian):
+            with pytest.raises(RuntimeError, match=phrase):
+                transform(lambda t, take=take: (take(t), t.sum())[1])(x)
+    with torch.autograd.forward_ad.dual_level():  # here an array is the value's, as in PyTorch
+        assert torch.autograd.forward_ad.make_dual(x, x).numpy().tolist() == [1.0, 2.0]

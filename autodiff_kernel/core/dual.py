@@ -22,7 +22,7 @@ from .graph import new
 from .levels import is_vmap, live, next_dual
 from .modes import watch
 from .op import TABLE, Op, size_of
-from .outline import of_all
+from .outline import no_storage, of_all
 from .saved import Saved
 from .tensor import Parameter, Tensor, wrap
 
@@ -67,6 +67,31 @@ class Dual(Tensor):
     node = _of_primal("node")
     version = _of_primal("version")
     family = _of_primal("family")
+
+    def detach(self) -> Tensor:
+        """The value without its tangent, in the levels that are left."""
+        return self.primal.detach() if self.primal.is_dual else Tensor.detach(self)
+
+    def _get_data(self) -> Tensor:
+        return self.primal.detach() if self.primal.is_dual else Tensor.data.fget(self)  # type: ignore[attr-defined, no-any-return]
+
+    data = property(_get_data, Tensor.data.fset)  # type: ignore[attr-defined, assignment]
+
+    def _check_memory(self) -> None:
+        """A function under a transformation gets no array of it."""
+        if self.level in of_functions or self.primal.is_dual:
+            no_storage(
+                "Inside a derivative a tensor has a rate of change, which an array cannot carry: it would be lost.",
+                "compute with tensor operations; x.detach() first for what is to count as constant.",
+            )
+
+    def numpy(self, *, force: bool = False) -> Any:
+        self._check_memory()
+        return Tensor.numpy(self, force=force)
+
+    def data_ptr(self) -> int:
+        self._check_memory()
+        return Tensor.data_ptr(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.primal.__deepcopy__(memo)

@@ -113,12 +113,12 @@ class Outline:
         refuse_branch()
 
 
-def no_storage() -> NoReturn:
+def no_storage(
+    summary: str = "Inside vmap a tensor stands for all samples at once: one sample has no memory of its own.",
+    cure: str = "compute with tensor operations, and convert after vmap has returned.",
+) -> NoReturn:
     raise explain(
-        DataDependentError,
-        "Cannot access data pointer of Tensor that doesn't have storage",
-        "Inside vmap a tensor stands for all samples at once: one sample has no memory of its own.",
-        "compute with tensor operations, and convert after vmap has returned.",
+        DataDependentError, "Cannot access data pointer of Tensor that doesn't have storage", summary, cure
     )
 
 
