@@ -6,6 +6,7 @@ from typing import Any, Callable, Iterator, Sequence
 from .core import tensor as _tensor
 
 from . import accelerator as accelerator
+from . import as_torch as as_torch
 from . import autograd as autograd
 from . import backends as backends
 from . import core as core

@@ -59,6 +59,7 @@ _LATE_MODULES = {
     *(
         "distributions",
         "accelerator",
+        "as_torch",
         "backends",
         "fft",
         "linalg",

@@ -36,6 +36,7 @@ FUNCTIONS: dict[str, Any] = {
     "timegrad": views.timegrad,
     "predict": views.prediction,
     "check": views.check,
+    "as_torch": as_torch.install,
 }
 # What a magic knows by itself: the notebook's names, what stands on its line, when the cell began.
 OF_THE_LINE = {
@@ -111,7 +112,12 @@ def check_e1(y):
     assert y.ndim == 0
 """
 BELOW = {"%%graph": "y = w * w\ny", "%%backward": "y = w * w\ny.backward()"}
-AFTER = {"%watch on": "%watch off", "%dialect 2017": "%dialect modern", "%simulate_gpu 2": "%simulate_gpu 0"}
+AFTER = {
+    "%watch on": "%watch off",
+    "%dialect 2017": "%dialect modern",
+    "%simulate_gpu 2": "%simulate_gpu 0",
+    "%as_torch": "%as_torch off",
+}
 BEFORE = {"%jacobian f x": "x = torch.ones(3)", "%graph model(x)": "x = torch.ones(4, 3)"}
 
 

@@ -550,16 +550,14 @@ class Tensor:
             from .hooks import warn_if_has_hooks
 
             warn_if_has_hooks(self)
-        return (
-            rebuild,
-            (type(self), devices.to_numpy(self.raw), str(self.device), self.node is not None),
-            (self.__dict__ or None),
-        )
+        kind = None if type(self) is Tensor else type(self)
+        args = (kind, devices.to_numpy(self.raw), str(self.device), self.node is not None)
+        return rebuild, args, self.__dict__ or None
 
 
-def rebuild(kind: type, array: Any, device: str, requires_grad: bool) -> Any:
-    """A tensor from a pickle."""
-    t: Any = new(kind)
+def rebuild(kind: type | None, array: Any, device: str, requires_grad: bool) -> Any:
+    """A tensor from a pickle; kind None: a plain one, which has another name under `as_torch`."""
+    t: Any = new(kind or Tensor)
     t.raw = devices.asarray(array, array.dtype, devices.parse(device))
     t.node = t.version = t.family = t._grad = None
     if modes.inferring[0]:

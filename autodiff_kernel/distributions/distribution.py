@@ -88,8 +88,9 @@ class Distribution:
         return new
 
     def _own_class(self) -> Any:
-        """The nearest class of this package."""
-        return next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
+        """The nearest class of this package, by its own name or the one that `as_torch` gives it."""
+        homes = (__package__, "torch.distributions")
+        return next(c for c in type(self).__mro__ if c.__module__.startswith(homes))
 
     def _get_checked_instance(self, cls: Any, _instance: Any = None) -> Any:
         """An object to fill in `expand`; a subclass that begins in a way of its own has to expand in one too."""

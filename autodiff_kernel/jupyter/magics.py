@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from autodiff_kernel.core import modes
 
-from . import cells, magics_lessons, magics_runs, magics_tensors
+from . import cells, magics_lessons, magics_runs, magics_tensors, magics_torch
 from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options, visible
 from .magics_steps import LISTING as STEPS
@@ -34,6 +34,7 @@ LISTING = (
     ("%place", "where each tensor lives, and what was copied"),
     ("%simulate_gpu 2", "switches on two simulated GPUs"),
     ("%dialect 2017", "speaks PyTorch as it was in 2017; %dialect shows what differs"),
+    *magics_torch.LISTING,
     ("%autodiff", "this list"),
     ("%autodiff doctor", "looks at the installation: versions, kernel, dot, GPU"),
 )
@@ -319,6 +320,7 @@ GROUPS: tuple[type[ViewMagics], ...] = (
     magics_tensors.TensorMagics,
     magics_runs.RunMagics,
     magics_lessons.LessonMagics,
+    magics_torch.TorchMagics,
 )
 
 
