@@ -30,7 +30,7 @@ from .errors import explain
 from .graph import Node, as_edge, tick, written
 from .olds import before_write, keepers
 from .op import TABLE, Op
-from .sharing import Family, View, replay, saved_version_of, share, version_of, written_version
+from .sharing import Family, View, links, replay, saved_version_of, share, version_of, written_version
 from .storage import root_of
 from .tensor import Parameter, Tensor, type_name, wrap
 
@@ -443,7 +443,7 @@ def maker_of(family: View, n: Node | None) -> tuple[str, int]:
     maker: str = getattr(family, "maker", "")
     if maker:
         return maker.removesuffix("Backward"), n.p if picked else 0  # type: ignore[union-attr]
-    op, p = family.chain[-1]
+    _, op, p = family.chain
     p, number = p if op.outputs else (p, 0)  # the view itself may be a view of one of several
     title = n.left.title if picked else op.node_name(p)  # type: ignore[union-attr]
     return title.partition("Backward")[0], number
@@ -522,8 +522,9 @@ def view_node(node: Node | None, v: Tensor) -> Node | None:
         n.op, n.seq, n.notes, n.left, n.p, n.sa = stale, tick(), None, node, family, raw.shape
         n.sy = v.raw.shape
         return n
-    last = len(family.chain) - 1
-    for i, (op, p) in enumerate(family.chain):
+    steps = links(family.chain)
+    last = len(steps) - 1
+    for i, (op, p) in enumerate(steps):
         n = Node()
         n.op = restored(op) if i == last else op
         n.seq, n.notes, n.p, n.left, n.sa = tick(), None, p, node, raw.shape

@@ -366,7 +366,7 @@ def join_family(out: Tensor, x: Tensor, op: Op, p: Any, several: bool = False) -
     out.version = version_of(x)
     parent = x.family if isinstance(x.family, View) else None
     base = parent.base if parent else x
-    chain = (parent.chain if parent else ()) + ((op, p),)
+    chain = (parent.chain if parent else None, op, p)
     made = (
         "several" if several else "grad" if modes.is_grad_enabled()
         else "inference" if modes.is_inferring() else "no_grad"

@@ -17,10 +17,14 @@ from .errors import explain
 ndarray = np.ndarray
 
 
+Chain = tuple[Any, Any, Any]  # the chain before, row, parameters
+
+
 class View:
     """What makes a tensor a view: its base, and the operations that lead from the base to it.
 
-    chain: (row, parameters) pairs, to be replayed on anything of the base's shape.  made: "grad", or why autograd
+    chain: the last of them as (the chain before it or None, row, parameters), to be replayed on anything of the base's
+    shape; linked, so that the n-th view of a view costs as much as the first.  made: "grad", or why autograd
     cannot follow the view when it is changed in place: "no_grad" (made under no_grad), "several" (one of several
     outputs of one operation), "custom" (a result of the user's Function `maker`, whose backward a change in place would
     circumvent).
@@ -29,7 +33,7 @@ class View:
     __slots__ = ("base", "chain", "made", "maker")
     maker: str  # only set where it is asked for
 
-    def __init__(self, base: Any, chain: tuple[Any, ...], made: str) -> None:
+    def __init__(self, base: Any, chain: "Chain", made: str) -> None:
         self.base, self.chain, self.made = base, chain, made
 
 
@@ -125,9 +129,19 @@ def share(t: Any) -> Any:
     return raw
 
 
-def replay(chain: tuple[Any, ...], x: Any) -> Any:
+def links(chain: Chain | None) -> list[tuple[Any, Any]]:
+    """The (row, parameters) of a chain, from the base on."""
+    found = []
+    while chain is not None:
+        chain, op, p = chain
+        found.append((op, p))
+    found.reverse()
+    return found
+
+
+def replay(chain: Chain, x: Any) -> Any:
     """The view of x (raw array or Tensor, of the base's shape) that a chain of view operations describes."""
-    for op, p in chain:
+    for op, p in links(chain):
         if op.outputs:
             p, k = p
             x = op(x, p=p)[k]

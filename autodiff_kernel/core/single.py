@@ -106,12 +106,12 @@ def viewing(op: Op) -> Any:
         family = x.family
         if family.__class__ is View:
             view.base = family.base
-            view.chain = (*family.chain, (op, p))
+            view.chain = (family.chain, op, p)
             view.made = family.made
             family = family.base.family
         else:
             view.base = x
-            view.chain = ((op, p),)
+            view.chain = (None, op, p)
             view.made = "grad"
             if family is None:
                 family = x.family = Family()

@@ -100,7 +100,7 @@ def view_changed(case: Raised) -> Answer:
     born = made(view)
     marks = lines((f"{name} was made in", born), ("changed in", case.place))
     if family.made == "several":
-        maker = family.chain[-1][0].name
+        maker = family.chain[1].name
         how = "a loop over its rows (unbind)" if maker == "unbind" else maker
         return Answer(
             "one of several views changed",

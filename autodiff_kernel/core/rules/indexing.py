@@ -75,7 +75,7 @@ def attach_view(x: Tensor, shape: tuple[int, ...], y: Any, p: tuple[Any, ...]) -
         family = x.family = Family()
     out.family = view = new(View)
     view.base = x
-    view.chain = ((getitem, p),)
+    view.chain = (None, getitem, p)
     view.made = "grad"
     views = family.views
     if len(views) < family.limit:

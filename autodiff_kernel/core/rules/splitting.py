@@ -73,7 +73,7 @@ def several_views(op: Op, x: Tensor, p: Any) -> tuple[Tensor, ...]:
     ys = op.fwd(raw, p)
     version, family = version_of(x), x.family
     is_view = family.__class__ is View
-    base, chain = (family.base, family.chain) if is_view else (x, ())
+    base, chain = (family.base, family.chain) if is_view else (x, None)
     n: Any = None
     if x.node is not None and ys:
         n = Node()
@@ -89,7 +89,7 @@ def several_views(op: Op, x: Tensor, p: Any) -> tuple[Tensor, ...]:
         out.node = None if n is None else pick_node(n, k)
         out.family = view = new(View)
         view.base = base
-        view.chain = (*chain, (op, (p, k)))
+        view.chain = (chain, op, (p, k))
         view.made = made
         relatives.add(out)
         outs.append(out)
