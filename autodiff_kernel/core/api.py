@@ -141,6 +141,17 @@ def into(out: Any, result: Any, *inputs: Any) -> Any:
     return out
 
 
+def only_function(name: str) -> Callable[[Any], Any]:
+    """A function that is only a function: `torch.poisson` without a method."""
+
+    def export(f: Any) -> Any:
+        f.__name__ = f.__qualname__ = name
+        FUNCTIONS[name] = f
+        return f
+
+    return export
+
+
 def unary_names(op: Op, *names: str, example: str = "", inplace: bool = True) -> Callable[[Any], Any]:
     """Function, method and in-place form of a row with one input and no parameters."""
     method = unary(op)

@@ -4,7 +4,6 @@ For the same seed the numbers are those of PyTorch on the CPU, bit for bit; `fil
 """
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from . import device as devices
 from . import distributions as draw
 from . import dtype as dtypes
 from . import samplewise
-from .api import FUNCTIONS, attach, check_tensor, into
+from .api import attach, check_tensor, into, only_function
 from .create import made, pinned, shape_of
 from .failures import shape_clash
 from .fills import (
@@ -37,15 +36,6 @@ from .generator import chosen
 from .levels import mapping
 from .op import TABLE
 from .tensor import Tensor, fresh, wrap
-
-
-def _function(name: str) -> Callable[[Any], Any]:
-    def export(f: Any) -> Any:
-        f.__name__ = f.__qualname__ = name
-        FUNCTIONS[name] = f
-        return f
-
-    return export
 
 
 def _new(
@@ -95,7 +85,7 @@ def _size(name: str, size: Any, named: dict[str, Any]) -> tuple[int, ...]:
     return shape_of(size, name)
 
 
-@_function("rand")
+@only_function("rand")
 def rand(
     *size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False, pin_memory: bool = False, **named: Any,
@@ -113,7 +103,7 @@ def rand(
     return pinned(made) if pin_memory else made
 
 
-@_function("randn")
+@only_function("randn")
 def randn(
     *size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False, pin_memory: bool = False, **named: Any,
@@ -130,7 +120,7 @@ def randn(
     return pinned(made) if pin_memory else made
 
 
-@_function("rand_like")
+@only_function("rand_like")
 def rand_like(
     input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
     memory_format: Any = None,
@@ -140,7 +130,7 @@ def rand_like(
     return _like(input, lambda d, _: uniform_numbers(d), dtype, device, requires_grad)
 
 
-@_function("randn_like")
+@only_function("randn_like")
 def randn_like(
     input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
     memory_format: Any = None,
@@ -157,7 +147,7 @@ def _integer_numbers(dtype: dtypes.dtype, low: int, high: int) -> Draw:
     return lambda engine, count: draw.integers(engine, count, dtype.np, low, high)
 
 
-@_function("randint")
+@only_function("randint")
 def randint(
     *args: Any, low: Any = None, high: Any = None, size: Any = None, generator: Any = None, out: Any = None,
     dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
@@ -189,7 +179,7 @@ def randint(
     return _new(shape_of((size,), "randint"), numbers, generator, device, requires_grad, out)
 
 
-@_function("randint_like")
+@only_function("randint_like")
 def randint_like(
     input: Tensor, *args: Any, low: Any = None, high: Any = None, dtype: Any = None, layout: Any = None,
     device: Any = None, requires_grad: bool = False, memory_format: Any = None,
@@ -207,7 +197,7 @@ def randint_like(
     return _like(input, lambda d, _: _integer_numbers(d, low, high), dtype, device, requires_grad)
 
 
-@_function("randperm")
+@only_function("randperm")
 def randperm(
     n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False, pin_memory: bool = False,
@@ -236,7 +226,7 @@ def randperm(
     )
 
 
-@_function("normal")
+@only_function("normal")
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
     layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
@@ -291,7 +281,7 @@ def _normal_of_tensors(mean: Any, std: Any, generator: Any) -> Any:
     return redraw(*stretched, wrap(made_ if shape else made_[()]), p=node)
 
 
-@_function("bernoulli")
+@only_function("bernoulli")
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
     """1 with the probability that each element of `input` says (or with probability p), else 0.
 
@@ -318,7 +308,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
 attach("bernoulli", bernoulli)
 
 
-@_function("multinomial")
+@only_function("multinomial")
 def multinomial(
     input: Tensor, num_samples: Any, replacement: bool = False, *, generator: Any = None, out: Any = None
 ) -> Any:

@@ -216,11 +216,7 @@ def _poisson_large(uniforms: Uniforms, rate: float) -> Sampler:
 
     def draw() -> float:
         while True:
-            u = uniform() - 0.5
-            v = uniform()
-            distance = 0.5 - abs(u)
-            if not distance:  # a proposal of −inf
-                continue
+            u, v, distance = _proposal(uniform)
             k = math.floor((2 * a / distance + b) * u + rate + 0.43)
             if distance >= 0.07 and v <= accepted:
                 return float(k)
@@ -291,11 +287,7 @@ def _binomial_large(uniforms: Uniforms, count: float, chance: float, rounded: An
 
     def draw() -> float:
         while True:
-            u = uniform() - 0.5
-            v = uniform()
-            distance = 0.5 - abs(u)
-            if not distance:  # a proposal of −inf
-                continue
+            u, v, distance = _proposal(uniform)
             k = float(math.floor((2 * a / distance + b) * u + c))
             if k < 0 or k > count:
                 continue
@@ -311,6 +303,15 @@ def _binomial_large(uniforms: Uniforms, count: float, chance: float, rounded: An
                 return k
 
     return draw
+
+
+def _proposal(uniform: Callable[[], float]) -> tuple[float, float, float]:
+    """A uniform number u about 0, another one, and how far u is from ±½ (where the proposal would be infinite)."""
+    while True:
+        u, v = uniform() - 0.5, uniform()
+        distance = 0.5 - abs(u)
+        if distance:
+            return u, v, distance
 
 
 def _tail(k: float) -> float:

@@ -12,21 +12,12 @@ import numpy as np
 from . import device as devices
 from . import dtype as dtypes
 from . import rejection, samplewise
-from .api import FUNCTIONS, check_tensor
+from .api import check_tensor, only_function
 from .fills import Array, onto, redraw, require, unsupported
 from .generator import chosen
 from .levels import mapping
 from .op import TABLE
 from .tensor import Tensor, wrap
-
-
-def _function(name: str) -> Callable[[Any], Any]:
-    def export(f: Any) -> Any:
-        f.__name__ = f.__qualname__ = name
-        FUNCTIONS[name] = f
-        return f
-
-    return export
 
 
 def _drawn(kernel: str, parameters: list[Tensor], generator: Any, numbers: Any) -> Tensor:
@@ -47,7 +38,7 @@ def _in_vmap(draw: Callable[..., Any], *xs: Tensor) -> Any:
     return None if v is None else samplewise.of_values(v, draw, xs)
 
 
-@_function("poisson")
+@only_function("poisson")
 def poisson(input: Tensor, generator: Any = None) -> Any:
     """Poisson numbers: how often something happened that happens `input` times on the average.
 
@@ -72,7 +63,7 @@ def poisson(input: Tensor, generator: Any = None) -> Any:
     return redraw(input, made, p="PoissonBackward0")
 
 
-@_function("binomial")
+@only_function("binomial")
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     """Binomial numbers: successes in `count` trials that each succeed with probability `prob`.
 
@@ -100,7 +91,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     return TABLE["binomial"](count, prob, made)
 
 
-@_function("_standard_gamma")
+@only_function("_standard_gamma")
 def standard_gamma(input: Tensor, generator: Any = None) -> Any:
     """Gamma numbers of scale 1 with the shapes `input`, float32 or float64, through which gradients flow.
 
@@ -117,7 +108,7 @@ def standard_gamma(input: Tensor, generator: Any = None) -> Any:
     return TABLE["standard_gamma"](input, made)
 
 
-@_function("_sample_dirichlet")
+@only_function("_sample_dirichlet")
 def sample_dirichlet(input: Tensor, generator: Any = None) -> Any:
     """Dirichlet numbers with the parameters `input` along the last dimension, along which they sum to 1.
 
@@ -138,7 +129,7 @@ def sample_dirichlet(input: Tensor, generator: Any = None) -> Any:
     return TABLE["sample_dirichlet"](input, made)
 
 
-@_function("_standard_gamma_grad")
+@only_function("_standard_gamma_grad")
 def standard_gamma_grad(input: Tensor, output: Tensor) -> Any:
     """How the samples `output` of the gamma distributions with shapes `input` move with them.
 
@@ -151,7 +142,7 @@ def standard_gamma_grad(input: Tensor, output: Tensor) -> Any:
     return TABLE["standard_gamma_grad"](input, output)
 
 
-@_function("_dirichlet_grad")
+@only_function("_dirichlet_grad")
 def dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Any:
     """How the shares x of a Dirichlet sample move with their parameters alpha, which sum to total, over 1 - x.
 

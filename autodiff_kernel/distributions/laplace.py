@@ -3,11 +3,10 @@
 from typing import Any
 
 from ..core.dtype import finfo
-from . import constraints
-from .distribution import Distribution
+from .symmetric import LocationScale
 
 
-class Laplace(Distribution):
+class Laplace(LocationScale):
     """Numbers with density exp(−|x − loc|/scale)/(2·scale).
 
     >>> import autodiff_kernel as torch
@@ -15,21 +14,6 @@ class Laplace(Distribution):
     >>> torch.distributions.Laplace(0., 1.).sample((2,))
     tensor([-0.0075,  0.7688])
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._set(validate_args, loc=loc, scale=scale)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -1,16 +1,14 @@
 """The multivariate normal distribution with few directions of correlation."""
 
-import math
 from typing import Any
 
 from ..linalg import cholesky, solve_triangular
 from . import constraints, functions
-from .distribution import Distribution
-from .multivariate_normal import batch_mahalanobis, batch_mv, half_log_det
+from .multivariate_normal import NormalVectors, batch_mahalanobis, batch_mv, half_log_det
 from .utils import lazy_property, size_of, standard_normal
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(NormalVectors):
     """Normal vectors (…, n) whose covariance is WWᵀ + diag(d): W = `cov_factor`, (…, n, m), and d = `cov_diag`, (…, n).
 
     Where m is much smaller than n this is cheap: inverse and determinant take only a Cholesky factor of the m × m
@@ -28,8 +26,6 @@ class LowRankMultivariateNormal(Distribution):
         "cov_factor": constraints.independent(constraints.real, 2),
         "cov_diag": constraints.independent(constraints.positive, 1),
     }
-    support = constraints.real_vector
-    has_rsample = True
 
     def __init__(self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: bool | None = None) -> None:
         if loc.dim() < 1:
@@ -56,17 +52,6 @@ class LowRankMultivariateNormal(Distribution):
         eye = functions.eye(cov_factor.shape[-1], dtype=loc.dtype, device=loc.device)
         self._capacitance_tril = cholesky(scaled @ cov_factor + eye)
         super().__init__(batch, (n,), validate_args)
-
-    def _for_all(self, matrix: Any) -> Any:
-        return matrix.expand(size_of(self._batch_shape, self._event_shape, self._event_shape))
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -117,12 +102,3 @@ class LowRankMultivariateNormal(Distribution):
         shared = standard_normal(size_of(shape[:-1], w.shape[-1:]), self.loc)
         own = standard_normal(shape, self.loc)
         return self.loc + batch_mv(w, shared) + d.sqrt() * own
-
-    def log_prob(self, value: Any) -> Any:
-        self._check(value)
-        exponent = self._event_shape[0] * math.log(2 * math.pi) + self._distance(value - self.loc)
-        return -0.5 * exponent - self._half_log_det()
-
-    def entropy(self) -> Any:
-        per_element = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi))
-        return (per_element + self._half_log_det()).expand(self._batch_shape)

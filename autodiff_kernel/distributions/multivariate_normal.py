@@ -5,7 +5,7 @@ from typing import Any
 
 from ..linalg import cholesky, solve_triangular
 from . import constraints, functions
-from .distribution import Distribution
+from .symmetric import Symmetric
 from .utils import lazy_property, size_of, standard_normal
 
 
@@ -38,7 +38,34 @@ def precision_to_scale_tril(precision: Any) -> Any:
     return solve_triangular(inverse, eye, upper=False)
 
 
-class MultivariateNormal(Distribution):
+class NormalVectors(Symmetric):
+    """Normal vectors (…, n): what follows from the lengths x → xᵀ covariance⁻¹ x and the determinant of the covariance."""
+
+    support = constraints.real_vector
+    has_rsample = True
+
+    def _for_all(self, matrix: Any) -> Any:
+        return matrix.expand(size_of(self._batch_shape, self._event_shape, self._event_shape))
+
+    def _distance(self, x: Any) -> Any:
+        """xᵀ covariance⁻¹ x."""
+        raise NotImplementedError
+
+    def _half_log_det(self) -> Any:
+        """Half of the logarithm of the covariance's determinant."""
+        raise NotImplementedError
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        exponent = self._event_shape[0] * math.log(2 * math.pi) + self._distance(value - self.loc)
+        return -0.5 * exponent - self._half_log_det()
+
+    def entropy(self) -> Any:
+        per_element = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi))
+        return (per_element + self._half_log_det()).expand(self._batch_shape)
+
+
+class MultivariateNormal(NormalVectors):
     """Normal vectors (…, n) with mean `loc` and a covariance that is given in one of three ways, (…, n, n).
 
     covariance_matrix: itself; precision_matrix: its inverse; scale_tril: its Cholesky factor L, in which the others
@@ -56,8 +83,6 @@ class MultivariateNormal(Distribution):
         "precision_matrix": constraints.positive_definite,
         "scale_tril": constraints.lower_cholesky,
     }
-    support = constraints.real_vector
-    has_rsample = True
 
     def __init__(
         self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
@@ -88,9 +113,6 @@ class MultivariateNormal(Distribution):
         factors = {"scale_tril": lambda m: m, "covariance_matrix": cholesky}
         self._unbroadcasted_scale_tril = factors.get(name, precision_to_scale_tril)(matrix)
 
-    def _for_all(self, matrix: Any) -> Any:
-        return matrix.expand(size_of(self._batch_shape, self._event_shape, self._event_shape))
-
     @lazy_property
     def scale_tril(self) -> Any:
         """The Cholesky factor of the covariance."""
@@ -108,14 +130,6 @@ class MultivariateNormal(Distribution):
         return self._for_all(functions.cholesky_inverse(self._unbroadcasted_scale_tril))
 
     @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
-
-    @property
     def variance(self) -> Any:
         """The diagonal of the covariance."""
         squares = self._unbroadcasted_scale_tril.pow(2).sum(-1)
@@ -125,12 +139,8 @@ class MultivariateNormal(Distribution):
         eps = standard_normal(self._extended_shape(sample_shape), self.loc)
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, eps)
 
-    def log_prob(self, value: Any) -> Any:
-        self._check(value)
-        factor = self._unbroadcasted_scale_tril
-        distance = batch_mahalanobis(factor, value - self.loc)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - half_log_det(factor)
+    def _distance(self, x: Any) -> Any:
+        return batch_mahalanobis(self._unbroadcasted_scale_tril, x)
 
-    def entropy(self) -> Any:
-        per_element = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi))
-        return (per_element + half_log_det(self._unbroadcasted_scale_tril)).expand(self._batch_shape)
+    def _half_log_det(self) -> Any:
+        return half_log_det(self._unbroadcasted_scale_tril)

@@ -4,14 +4,15 @@ import math
 from typing import Any
 
 from ..core.modes import no_grad
-from . import constraints, functions
+from . import functions
 from .exp_family import ExponentialFamily
+from .symmetric import LocationScale
 from .utils import standard_normal
 
 _LOG_ROOT_2PI = math.log(math.sqrt(2 * math.pi))
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """Normal numbers with mean `loc` and standard deviation `scale` (numbers or tensors that broadcast).
 
     log p(x) = −(x − loc)²/(2·scale²) − log scale − log √(2π)
@@ -22,21 +23,7 @@ class Normal(ExponentialFamily):
     tensor([ 1.5410, -0.2934])
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _mean_carrier_measure = 0
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._set(validate_args, loc=loc, scale=scale)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def stddev(self) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 from . import constraints, functions
 from .odds import Odds
-from .transformed_distribution import TransformedDistribution
+from .relaxed import Relaxed
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -34,7 +34,7 @@ class LogitRelaxedBernoulli(Odds):
         return self.temperature.log() + difference - 2 * difference.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """Numbers between 0 and 1, the nearer to either the lower the `temperature` (Maddison et al., 2017).
 
     Samples depend on `probs` (or `logits`) in a differentiable way.
@@ -47,24 +47,8 @@ class RelaxedBernoulli(TransformedDistribution):
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
-    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """How far from 0 and 1 the numbers lie."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The log-odds."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the upper half."""
-        return self.base_dist.probs

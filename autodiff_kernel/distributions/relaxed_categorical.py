@@ -6,7 +6,7 @@ from typing import Any
 from . import constraints, functions
 from .categorical import Categorical
 from .one_hot_categorical import _OfCategorical
-from .transformed_distribution import TransformedDistribution
+from .relaxed import Relaxed
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -41,7 +41,7 @@ class ExpRelaxedCategorical(_OfCategorical):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(Relaxed):
     """K shares of 1, the nearer to one-hot the lower the `temperature` (Jang et al., Maddison et al., 2017).
 
     Samples depend on `probs` (or `logits`) in a differentiable way.
@@ -54,25 +54,9 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
-    has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         base_dist = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
         super().__init__(base_dist, ExpTransform(), validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """How far from one-hot the shares are."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The log probabilities of the classes."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the classes."""
-        return self.base_dist.probs

@@ -6,7 +6,7 @@ from typing import Any
 from ..core.dtype import float64
 from ..core.modes import no_grad
 from . import constraints, functions
-from .distribution import Distribution
+from .symmetric import Symmetric
 
 # Abramowitz and Stegun, 9.8.1 to 9.8.4: I₀ and I₁ in (x/3.75)², and √x·exp(−x)·I in 3.75/x
 _SMALL = (
@@ -37,7 +37,7 @@ def _log_bessel(x: Any, order: int) -> Any:
     return functions.where(x < 3.75, small.log(), large)
 
 
-class VonMises(Distribution):
+class VonMises(Symmetric):
     """Angles in radians with density proportional to exp(concentration·cos(x − loc)).
 
     Mean and variance are the circular ones.
@@ -55,14 +55,6 @@ class VonMises(Distribution):
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self._set(validate_args, loc=loc, concentration=concentration)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:
