@@ -63,6 +63,7 @@ _LATE_MODULES = {
         "backends",
         "fft",
         "linalg",
+        "optim",
         "serialization",
         "signal",
         "special",
