@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kernels import Kernel, kernel
 
-from autodiff_kernel import cuda, set_dialect, views
+from autodiff_kernel import as_torch, cuda, set_dialect, views
 from autodiff_kernel.jupyter.doctor import report
 from autodiff_kernel.jupyter.magics import GROUPS, LISTING
 
