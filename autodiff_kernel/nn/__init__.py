@@ -2,5 +2,6 @@
 
 from ..core.tensor import Parameter as Parameter
 from . import functional as functional
+from . import init as init
 
-__all__ = ["Parameter", "functional"]
+__all__ = ["Parameter", "functional", "init"]
