@@ -45,6 +45,12 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "differences": ("frexp", "gradient", ""),
     "spectrograms": ("istft stft", "", ""),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
+    "convolution": ("", "", ""),
+    "convolutions": (
+        "",
+        "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
+        "",
+    ),
 }
 HOMES: dict[str, str] = {}  # a function's name: its module
 

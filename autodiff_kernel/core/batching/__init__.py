@@ -10,6 +10,7 @@ table: so whatever those record, and whatever wraps their inputs, works here too
 """
 
 from ..places import claim
+from . import convolution as convolution
 from . import elementwise as elementwise
 from . import indexing as indexing
 from . import picking as picking
