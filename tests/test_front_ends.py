@@ -1,6 +1,7 @@
 """The same content wherever it is read: a terminal, `jupyter console`, a kernel's plain text, a saved page."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,13 @@ def missing(told: str) -> list[str]:
 
 def test_in_a_terminal() -> None:
     told = terminal("import autodiff_kernel as torch", "%load_ext autodiff_kernel", *CODE, *ASKED)
+    # where every cell is one line, which cell is told too
+    assert (
+        "exp in In[8], line 1 saved its own result h for its derivative, and In[10], line 1 changed it"
+        in told
+    )
+    assert "add, in place · In[10], line 1 ← changed here" in told and "in In[8]:\n→   1  h = w.exp()" in told
+    told = re.sub(r"In\[\d+\], line", "line", told)
     assert missing(told) == []
     assert "<" not in told.replace("<lambda>", "") and "Traceback" in told
 

@@ -3,7 +3,7 @@
 A place is the code object and the instruction of the innermost frame outside this package; the line number and the
 text of the line are looked up when somebody reads them.  A line of a notebook cell is told by its number and text,
 a line of a file by the file's base name too: never by a path, an execution count or a process id, so that texts are
-the same on every machine.
+the same on every machine.  (In a terminal most cells have one line and no picture keeps them apart: there In[5] is told.)
 """
 
 import linecache
@@ -16,6 +16,10 @@ from typing import Any
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 MARK = "__autodiff_kernel__"  # among the names of every module of ours
 _CELL = re.compile(r"ipykernel_\d+|<ipython-input|<stdin>|<string>|<python-input")
+_TERMINAL = re.compile(
+    r"<ipython-input-(\d+)-[0-9a-f]{12}>"
+)  # how IPython in a terminal calls the code of In[5]
+_MAGIC = re.compile(r"(\s*)get_ipython\(\)\.run_(line|cell)_magic\('(\w+)', (['\"])(.*?)\4(?:, .*)?\)")
 
 
 class Place:
@@ -41,16 +45,20 @@ class Place:
     @property
     def text(self) -> str:
         """The source line without its indentation, or '' where the source is not at hand."""
-        return linecache.getline(self.filename, self.line).strip()
+        return typed(linecache.getline(self.filename, self.line)).strip()
+
+    @property
+    def number(self) -> str:
+        """'line 3'; of a terminal's cell also which: 'In[5], line 3'."""
+        cell = prompt(self.filename)
+        return f"{cell}, line {self.line}" if cell else f"line {self.line}"
 
     @property
     def in_cell(self) -> bool:
         return is_cell(self.filename)
 
     def __str__(self) -> str:
-        where = (
-            f"line {self.line}" if self.in_cell else f"{os.path.basename(self.filename)}, line {self.line}"
-        )
+        where = self.number if self.in_cell else f"{os.path.basename(self.filename)}, {self.number}"
         return f"{where}: {self.text}" if self.text else where
 
     __repr__ = __str__
@@ -65,6 +73,31 @@ class Place:
 def is_cell(filename: str) -> bool:
     """Is this the name under which a shell compiles a cell?"""
     return bool(_CELL.search(filename))
+
+
+def prompt(filename: str) -> str:
+    """'In[5]' for the name under which IPython in a terminal compiled that input, '' for any other.
+
+    >>> prompt("<ipython-input-5-0123456789ab>"), prompt("lesson.py")
+    ('In[5]', '')
+    """
+    found = _TERMINAL.fullmatch(filename)
+    return f"In[{found[1]}]" if found else ""
+
+
+def typed(line: str) -> str:
+    """A line of a cell as the user typed it: IPython keeps what it has made of a magic.
+
+    >>> typed("get_ipython().run_line_magic('graph', 'y')")
+    '%graph y'
+    >>> typed("get_ipython().run_cell_magic('graph', '--paths', 'x * x\\\\n')")
+    '%%graph --paths'
+    """
+    found = _MAGIC.fullmatch(line.rstrip())
+    if found is None:
+        return line
+    sign = "%" if found[2] == "line" else "%%"
+    return f"{found[1]}{sign}{found[3]} {found[5]}".rstrip()
 
 
 def here() -> Any:

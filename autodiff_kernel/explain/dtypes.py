@@ -49,7 +49,7 @@ def dtypes(x: Tensor, namespace: Names = None) -> Answer:
 
 def _step(e: Event) -> str:
     place = e.place
-    where = f"line {place.line}, " if place is not None and place.in_cell else ""
+    where = f"{place.number}, " if place is not None and place.in_cell else ""
     given = " and ".join(dict.fromkeys(dtype(x.dtype) for x in tensors_of(e))) if e.kind != "made" else ""
     return f"{where}{expression(place) or operation(e)}: {f'{given} -> ' if given else ''}{dtype(e.dtype)}"
 

@@ -203,7 +203,7 @@ def step(e: Event, said: str) -> str:
     """A step of a trail: where, in which expression, what."""
     place = e.place
     source = expression(place)
-    where_ = "" if place is None else f"line {place.line}, " if source else f"line {place.line}"
+    where_ = "" if place is None else f"{place.number}, " if source else place.number
     return f"{where_}{source}: {said}" if where_ or source else said
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from autodiff_kernel.core.places import Place
+from autodiff_kernel.core.places import Place, typed
 from autodiff_kernel.core.tensor import Tensor
 
 from .names import Names
@@ -26,7 +26,7 @@ class Source:
 
     def __init__(self, place: Place | None) -> None:
         self.place = place
-        raw = "" if place is None else linecache.getline(place.filename, place.line)
+        raw = "" if place is None else typed(linecache.getline(place.filename, place.line))
         self.indent = len(raw) - len(raw.lstrip())
         self.text = raw.strip().encode()
         self.tree = _parsed(raw.strip())

@@ -66,7 +66,7 @@ def shape_steps(events: Sequence[Event], names: Names) -> list[str]:
 
 def _step(e: Event, names: Names) -> str:
     place = e.place
-    where = f"line {place.line}, " if place is not None and place.in_cell else ""
+    where = f"{place.number}, " if place is not None and place.in_cell else ""
     given = " and ".join(shape(x.shape) for x in tensors_of(e) if isinstance(x.shape, tuple))
     change = f"{given} -> {shape(e.shape)}" if given else shape(e.shape)
     return f"{where}{expression(place) or operation(e)}: {change}"

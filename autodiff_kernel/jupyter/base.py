@@ -53,17 +53,17 @@ class ViewMagics(Magics):
     def _evaluate(self, tree: ast.Expression, text: str, names: dict[str, Any]) -> Any:
         """The value of an expression in the user's namespace."""
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
-        return eval(compile(tree, self._cell_name(text), "eval"), names)
+        return eval(compiled(tree, self._cell_name(text), "eval"), names)
 
     def _run(self, cell: str) -> Any:
         """Run a cell's code in the user's namespace; the value of its last line, or None where it has none."""
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         name, tree = self._parsed(cell)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, name, "exec"), self.shell.user_ns)
+        exec(compiled(tree, name, "exec"), self.shell.user_ns)
         if last is None:
             return None
-        return eval(compile(ast.Expression(last.value), name, "eval"), self.shell.user_ns)
+        return eval(compiled(ast.Expression(last.value), name, "eval"), self.shell.user_ns)
 
     def _parsed(self, cell: str) -> tuple[str, Any]:
         """A cell's name for tracebacks, and its syntax tree.
@@ -81,12 +81,27 @@ class ViewMagics(Magics):
                 written = result.save(unquote(args.output))
             except ValueError as error:
                 raise UsageError(str(error)) from None
+            except OSError as error:  # no such folder, no right to write there, no space left
+                raise UsageError(f"can't write {args.output}: {error.strerror or error}") from None
             print(f"wrote {written}")
         if args.result:
             return result
         if not args.output:
             display(result)
         return None
+
+
+def compiled(tree: Any, name: str, mode: str) -> Any:
+    """Code to run. A magic runs it at once, so it can't wait for anything: UsageError where the code has an `await`."""
+    __tracebackhide__ = True
+    try:
+        return compile(tree, name, mode)
+    except SyntaxError as error:
+        if any(word in str(error) for word in ("'await'", "asynchronous", "'async")):
+            raise UsageError(
+                "a magic can't await: give the result a name in a plain cell, y = await …, then ask about y"
+            ) from None
+        raise
 
 
 def visible(names: Mapping[str, Any]) -> dict[str, Any]:

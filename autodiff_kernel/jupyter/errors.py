@@ -2,7 +2,7 @@
 
 Ours is an exception that carries an `.explanation` (see `autodiff_kernel.core.errors`), or that this package has raised
 without one. All others look exactly as in a plain IPython, because they go to the shell's own `showtraceback` with their
-arguments untouched; only an interrupt that hit our own code is told without the places in it, which depend on chance,
+arguments untouched; only one that came through our code (out of a hook, a magic, an interrupt) is told without our frames,
 and a failed import of PyTorch with what to write in its place.
 Nothing here may raise: the user's own error is what matters.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from autodiff_kernel.core.places import HOME
+from autodiff_kernel.core.places import HOME, is_cell
 
 from .base import visible
 
@@ -46,12 +46,14 @@ def ours(value: BaseException | None) -> bool:
 def fold(trace: TracebackType | None) -> TracebackType | None:
     """The traceback without this package's own frames, unless nothing would be left.
 
-    The frames before the user's first one stay: they are IPython's own, which it leaves out itself.
+    The frames before the user's first one stay: they are IPython's own, which it leaves out itself. NumPy's go with
+    ours where we called it.
     """
     kept = []
-    step = trace
+    step, inside = trace, False
     while step is not None:
-        if not step.tb_frame.f_code.co_filename.startswith(HOME):
+        inside = _is_ours(step) or inside and _is_numpys(step)
+        if not inside:
             kept.append(step)
         step = step.tb_next
     folded: TracebackType | None = None
@@ -77,11 +79,19 @@ def _short(show: Callable[..., None], info: tuple[Any, ...], args: Any, kwargs: 
     sys.last_traceback = trace  # `%tb` and `%debug` see every frame
 
 
+def _is_ours(step: TracebackType) -> bool:
+    return step.tb_frame.f_code.co_filename.startswith(HOME)
+
+
+def _is_numpys(step: TracebackType) -> bool:
+    return str(step.tb_frame.f_globals.get("__name__")).partition(".")[0] == "numpy"
+
+
 def _came_through_us(value: BaseException) -> bool:
     """Has any function of this package been on the way? (Of most exceptions none has, and that is seen at once.)"""
     step = value.__traceback__
     while step is not None:
-        if step.tb_frame.f_code.co_filename.startswith(HOME):
+        if _is_ours(step):
             return True
         step = step.tb_next
     return False
@@ -131,7 +141,18 @@ def _name_what_stands_for_torch(value: ModuleNotFoundError) -> None:
         value.add_note(f"{answer.finding}\nWhat to write: {answer.fix}")
 
 
-def _usage(shell: Any, value: Any) -> None:
+def _misspelt(value: BaseException | None) -> bool:
+    """Is it a syntax error in what was given to a magic of ours, and not one that the user's code ran into?"""
+    if not isinstance(value, SyntaxError) or not _came_through_us(value):
+        return False
+    step, last = value.__traceback__, False
+    while step is not None:
+        last = _is_ours(step) or last and not is_cell(step.tb_frame.f_code.co_filename)
+        step = step.tb_next
+    return last
+
+
+def _usage(shell: Any, show: Callable[..., None], value: Any, is_kernel: bool) -> None:
     """Report a misused magic as an error. IPython only prints it, and whoever runs a notebook unattended goes on."""
     lines = [f"UsageError: {value}"]
     unknown = re.match(r"(?:Line magic function|Cell magic) `(%%?)(\w+)` not found\.$", str(value))
@@ -141,7 +162,11 @@ def _usage(shell: Any, value: Any) -> None:
         kind = "cell" if unknown[1] == "%%" else "line"
         close = difflib.get_close_matches(unknown[2], list(shell.magics_manager.magics[kind]), n=1)
         lines += [f"Did you mean {unknown[1]}{name}?" for name in close]
-    shell._showtraceback(UsageError, value, lines)
+    if is_kernel:
+        shell._showtraceback(UsageError, value, lines)
+    else:
+        show()
+        print(*lines[1:], sep="\n", end="\n" if lines[1:] else "", file=sys.stderr)
 
 
 def load(shell: Any) -> Callable[[], None]:
@@ -160,10 +185,12 @@ def load(shell: Any) -> Callable[[], None]:
         elif isinstance(info[1], ModuleNotFoundError):
             _name_what_stands_for_torch(info[1])
             show(exc_tuple, *args, **kwargs)
-        elif isinstance(info[1], KeyboardInterrupt) and _came_through_us(info[1]):
+        elif info[0] is UsageError:
+            _usage(shell, show, info[1], is_kernel)
+        elif _misspelt(info[1]):
+            shell.showsyntaxerror()  # as in a cell without a magic: the line, and no way that led to it
+        elif info[1] is not None and _came_through_us(info[1]):
             _short(show, info, args, kwargs)
-        elif info[0] is UsageError and is_kernel:
-            _usage(shell, info[1])
         else:
             show(exc_tuple, *args, **kwargs)
 

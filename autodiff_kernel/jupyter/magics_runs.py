@@ -14,7 +14,7 @@ from autodiff_kernel.core import modes
 from autodiff_kernel.core.tensor import Tensor
 
 from . import cells
-from .base import ViewMagics, view_options, visible
+from .base import ViewMagics, compiled, view_options, visible
 from .magics_tensors import listed
 from .options import parse_expression
 
@@ -189,13 +189,13 @@ class RunMagics(ViewMagics):
         names = self._names(local_ns)
         args, text = self._read(self.timegrad, line, names)
         tree = parse_expression(text, "%timegrad", "%timegrad (x * x).sum()")
-        code = compile(tree, self._cell_name(text), "eval")
+        code = compiled(tree, self._cell_name(text), "eval")
         from autodiff_kernel.views.timegrad import timegrad
 
         try:
             with modes.recording(False):
                 result = timegrad(lambda: eval(code, names), seconds=args.seconds, name=text)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             if _is_ours(error):
                 raise UsageError(f"%timegrad: {error}") from None
             raise

@@ -11,7 +11,7 @@ from IPython.display import display
 
 from autodiff_kernel.core import modes
 
-from .base import ViewMagics, unquote, view_options
+from .base import ViewMagics, compiled, unquote, view_options
 from .options import parse_expression
 
 LISTING = (
@@ -108,14 +108,14 @@ class StepMagics(ViewMagics):
                 return self._step(self._evaluate(start, text, names), None, "%%backward", names, args)
             source, tree = self._parsed(cell)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            exec(compile(tree, source, "exec"), names)
+            exec(compiled(tree, source, "exec"), names)
             if last is None:
                 raise UsageError(
                     "%%backward: the cell's last line has no value; name where to start: %%backward y"
                 )
             call = last.value
             if not (isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "backward"):
-                value = eval(compile(ast.Expression(call), source, "eval"), names)
+                value = eval(compiled(ast.Expression(call), source, "eval"), names)
                 return self._step(value, None, "%%backward", names, args)
             return self._before_backward(call, source, names, args)
 
@@ -123,12 +123,12 @@ class StepMagics(ViewMagics):
         """The frames of the call `y.backward(gradient)`, taken before it runs and frees the graph; then run it."""
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         func: Any = call.func
-        value = eval(compile(ast.Expression(func.value), source, "eval"), names)
+        value = eval(compiled(ast.Expression(func.value), source, "eval"), names)
         func.value = ast.copy_location(ast.Name(_RECEIVER, ast.Load()), func.value)
         given = next((k.value for k in call.keywords if k.arg == "gradient"), None)
         given = call.args[0] if given is None and call.args else given
-        gradient = None if given is None else eval(compile(ast.Expression(given), source, "eval"), names)
-        code = compile(ast.Expression(call), source, "eval")
+        gradient = None if given is None else eval(compiled(ast.Expression(given), source, "eval"), names)
+        code = compiled(ast.Expression(call), source, "eval")
         result = self._frames(value, gradient, "%%backward", names, args)
         eval(code, names, {_RECEIVER: value})
         return self._shown(result, args)

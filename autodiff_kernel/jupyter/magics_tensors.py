@@ -219,7 +219,7 @@ class TensorMagics(ViewMagics):
 
         try:
             result = gradcheck(f, x, plot=args.plot, eps=args.eps, rtol=args.rtol, name=name)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             if _from_inside(error, gradcheck):
                 raise UsageError(f"%gradcheck: {error}") from None
             raise

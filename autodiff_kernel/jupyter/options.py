@@ -24,6 +24,12 @@ def _option_pattern(parser: Any) -> str:
     return "|".join(alternatives) or r"(?!)"
 
 
+def _bare_pattern(parser: Any) -> str:
+    """A regular expression for an option that takes a value, without one."""
+    valued = [re.escape(name) for name, action in parser._option_string_actions.items() if action.nargs != 0]
+    return "|".join(valued) or r"(?!)"
+
+
 def parses(text: str) -> bool:
     """Whether the text is a Python expression."""
     try:
@@ -48,8 +54,11 @@ def split_options(line: str, parser: Any, names: Mapping[str, Any]) -> tuple[str
     ("-r -o 'my file.svg'", 'f(2, 3)')
     >>> split_options("y -r", parser, {"r": 1})
     ('', 'y -r')
+    >>> split_options("y -o", parser, {})
+    ('-o', 'y')
     """
     option = _option_pattern(parser)
+    bare = _bare_pattern(parser)
     rest = line.strip().removesuffix(";").rstrip()
     front: list[str] = []
     while found := re.match(rf"({option})(?:\s+|$)", rest):
@@ -60,6 +69,10 @@ def split_options(line: str, parser: Any, names: Mapping[str, Any]) -> tuple[str
         if parses(rest) and found[1].lstrip("-") in names:
             break
         back.insert(0, found[1])
+        rest = rest[: found.start()].rstrip()
+    found = re.search(rf"(?:^|\s)({bare})$", rest)
+    if found and found[1].lstrip("-") not in names:  # `%graph y -o`: the parser tells that a value is missing
+        back.append(found[1])
         rest = rest[: found.start()].rstrip()
     return " ".join(front + back), rest
 
@@ -76,5 +89,5 @@ def parse_expression(text: str, magic: str, example: str) -> ast.Expression:
     except (SyntaxError, ValueError):
         raise UsageError(
             f"{magic}: {text!r} is neither an option nor a Python expression. "
-            f"An example: {example}   ({magic}? lists the options)"
+            f"An example: {example}   ({magic.split()[0]}? lists the options)"
         ) from None

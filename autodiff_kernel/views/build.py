@@ -18,7 +18,7 @@ from autodiff_kernel.core.facts import kept_of, received
 from autodiff_kernel.core.graph import Node, as_edge, edges_of
 from autodiff_kernel.core.op import NUMBERS
 from autodiff_kernel.core.outline import Outline, of_all
-from autodiff_kernel.core.places import Place
+from autodiff_kernel.core.places import Place, typed
 from autodiff_kernel.core.tensor import Tensor
 
 from .model import DATA, LEAF, OP, OUTPUT, SAVED, GraphEdge, GraphNode, GraphView, head_count
@@ -213,9 +213,9 @@ class _Builder:
         key = (place.code, place.instruction)
         if key not in self.lines:  # a loop's operations share their places
             line = _line_number(*key)
-            text = linecache.getline(place.filename, line).strip()
+            text = typed(linecache.getline(place.filename, line)).strip()
             alone = len(self.files) == 1 or place.in_cell
-            self.lines[key] = f"line {line}" if alone else f"{base_name(place.filename)}:{line}"
+            self.lines[key] = place.number if alone else f"{base_name(place.filename)}:{line}"
             if text:
                 self.sources[place.filename, line] = self.lines[key], text[:_LONG]
         return self.lines[key]

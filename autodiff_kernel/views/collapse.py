@@ -215,6 +215,8 @@ def _around(name: str, scope: tuple[str, ...]) -> tuple[str, ...]:
 def _told(merged: GraphView, view: GraphView, hint: str) -> GraphView:
     """Say in a sentence what was merged."""
     groups = [node for node in merged.nodes if node.role == GROUP]
+    if not groups:  # nothing could be merged
+        return merged
     operations = sum(node.count * len(node.members) for node in groups)
     leaves = sum(node.absorbed for node in groups)
     times = "; ×n marks a step that repeats n times" if any(node.count > 1 for node in groups) else ""

@@ -16,6 +16,7 @@ from autodiff_kernel.core.tensor import Tensor
 from .build import peek
 from .charts import LOOKS, Axis, power
 from .page import Page, Table, Words, clip, label, line, page_result, room
+from .quiet import quietly
 from .result import Result
 from .scene import Circle, Path, Rect, Scene, Shape
 from .style import CARD, GREY, INK, LINE, RULE, number
@@ -79,7 +80,7 @@ def adam(lr: float, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8)
 _STEPS: dict[str, Callable[[float], Step]] = {"sgd": sgd, "momentum": momentum, "adam": adam}
 
 
-@np.errstate(all="ignore")
+@quietly
 def descent(
     f: Callable[[Tensor], Tensor], x0: Any, *, lr: float = 0.1, steps: int = 30,
     methods: Sequence[str] = METHODS, name: str = "f",
@@ -98,6 +99,8 @@ def descent(
         raise ValueError(f"x0 is two numbers, for example [1., 2.]; this has the shape {list(start.shape)}")
     if not 1 <= steps <= 1000:
         raise ValueError(f"steps is between 1 and 1000; this is {steps}")
+    if not np.isfinite(lr):
+        raise ValueError(f"lr is a finite number; this is {lr}")
     unknown = [m for m in methods if m not in _STEPS]
     if unknown or not methods:
         raise ValueError(

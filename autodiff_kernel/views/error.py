@@ -135,7 +135,7 @@ def _graph(
     drawn = _with_fault(exception, namespace)
     if drawn is not None:
         return drawn.text, drawn.html
-    view = picture(answer, namespace)
+    view = picture(answer, namespace, error=exception)
     return None if view is None else (graph_text(view), graph_html(view))
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from autodiff_kernel.core.places import prompt, typed
+
 from .style import ERROR, GATE, GREY, INK, MONO, clip, escape_xml, printable
 
 AROUND, GAP = 1, 6  # lines of context; an excerpt with a larger hole in it is cut in two
-_MAGIC = re.compile(r"(\s*)get_ipython\(\)\.run_line_magic\('(\w+)', '(.*)'\)")
 _TO_A_LINE = re.compile(r" (in|of|since)$")  # 'changed in' line 3
 LONGEST, MOST = 200, 24  # characters of a line, noted lines altogether
 
@@ -42,19 +43,22 @@ def excerpts(pairs: Iterable[tuple[str, Any]]) -> tuple[Excerpt, ...]:
     for (filename, in_cell), at in notes.items():
         where = filename.replace("\\", "/").rsplit("/", 1)[-1]
         if in_cell:
-            where = "" if filename in last else "an earlier cell"
+            where = "" if filename in last else prompt(filename) or "an earlier cell"
+            if where and last and _asked_in(filename, last[0], notes):
+                where = ""
         for group in _groups(sorted(at)):
             span = range(max(1, group[0] - AROUND), group[-1] + AROUND + 1)
-            texts = [(n, clip(_typed(linecache.getline(filename, n).rstrip()), LONGEST)) for n in span]
+            texts = [(n, clip(typed(linecache.getline(filename, n).rstrip()), LONGEST)) for n in span]
             lines = tuple(Line(n, text, at.get(n, "")) for n, text in texts if text or n in at)
             pieces.append((clip(where, LONGEST), lines))
     return tuple(pieces)
 
 
-def _typed(line: str) -> str:
-    """A line of a cell as the user typed it: IPython keeps what it has made of a magic."""
-    found = _MAGIC.fullmatch(line)
-    return f"{found[1]}%{found[2]} {found[3]}".rstrip() if found else line
+def _asked_in(filename: str, last: str, notes: Any) -> bool:
+    """Is the code of a file an expression in a magic that stands in a noted line of the last cell?"""
+    code = "".join(linecache.getlines(filename)).strip()
+    lines = (typed(linecache.getline(last, n)).strip() for n in notes.get((last, True), ()))
+    return bool(code) and any(line[:1] == "%" and line.endswith(code) for line in lines)
 
 
 def _groups(numbers: list[int]) -> list[list[int]]:

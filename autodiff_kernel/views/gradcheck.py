@@ -17,10 +17,12 @@ from .build import peek
 from .charts import Curve, Mark, chart
 from .jacobian import element, own_copy
 from .page import Page, Table, Words, clip, page_result
+from .quiet import quietly
 from .result import Result
 from .style import number
 
 MOST = 24  # entries that the table lists
+LONGEST, LARGEST = 10_000, 1_000_000  # elements of x, derivatives that are compared
 STEPS = tuple(10 ** (-k / 2) for k in range(2, 27))  # h from 0.1 to 1e-13
 
 
@@ -49,7 +51,7 @@ class GradcheckView:
     best: tuple[float, float] | None
 
 
-@np.errstate(all="ignore")
+@quietly
 def gradcheck(
     f: Callable[[Tensor], Tensor], x: Tensor, *, plot: bool = True, eps: float | None = None,
     rtol: float | None = None, name: str = "f",
@@ -59,7 +61,7 @@ def gradcheck(
     f: from one tensor to one real tensor.  x: a tensor of floats; float64 unless you want to see rounding errors.
     plot: also compute the error of differences against the step h, along one fixed direction.  eps: the step of the
     table (1e-6 in float64).  rtol: up to which relative difference two ways agree.  name: what to call f.  Raises
-    TypeError where x or f(x) is no tensor of floats.
+    TypeError where x or f(x) is no tensor of floats, ValueError for another eps or rtol, and for too many derivatives.
 
     >>> import autodiff_kernel as torch
     >>> result = gradcheck(lambda x: x**3, torch.tensor(2.0, dtype=torch.float64), plot=False)
@@ -69,13 +71,22 @@ def gradcheck(
     if not isinstance(x, Tensor) or not x.is_floating_point():
         kind = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
         raise TypeError(f"x is a tensor of floats; this is {kind}")
-    x = x.detach()
+    for what, given in (("eps", eps), ("rtol", rtol)):
+        if given is not None and not 0 < given < np.inf:
+            raise ValueError(f"{what} is a number above 0; this is {given}")
+    with modes.recording(False):
+        x = x.detach()
     y = own_copy(f)(x)
     if not isinstance(y, Tensor):
         raise TypeError(f"{clip(name)} gives a tensor; this gave {type(y).__name__}")
     if y.is_complex():
         raise TypeError(
             f"{clip(name)}(x) is complex; the check is of real values, for example of its real part"
+        )
+    if x.numel() > LONGEST or x.numel() * y.numel() > LARGEST:
+        raise ValueError(
+            f"{y.numel():,} × {x.numel():,} derivatives are too many to compare one by one (at most {LONGEST:,} elements of "
+            f"x, {LARGEST:,} derivatives): take fewer, for example the first elements"
         )
     double = x.dtype.name == "float64"
     eps = eps or (1e-6 if double else 1e-3)

@@ -14,6 +14,7 @@ from .build import peek
 from .charts import Bar, Curve, bars, chart
 from .names import named_tensors
 from .page import Page, Table, Words, clip, counted, page_result, sparkline, stacked
+from .quiet import quietly
 from .result import Result
 from .style import number, shape_text
 from .tensors import value_counts
@@ -87,7 +88,7 @@ def _listed(some: tuple[int, ...]) -> str:
     return ", ".join(map(str, some[:MOST_DEAD])) + more
 
 
-@np.errstate(all="ignore")
+@quietly
 def gradients(
     what: Any = None,
     *,

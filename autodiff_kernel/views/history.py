@@ -335,7 +335,7 @@ def _line(e: Event, files: set[str]) -> str:
     if place is None:
         return ""
     in_cell = place.in_cell or len(files) == 1
-    return f"line {place.line}" if in_cell else f"{clip(base_name(place.filename), NAME)}:{place.line}"
+    return place.number if in_cell else f"{clip(base_name(place.filename), NAME)}:{place.line}"
 
 
 def _alt(nodes: tuple[GraphNode, ...]) -> str:

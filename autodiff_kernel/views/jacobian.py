@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from autodiff_kernel.autograd import functional
+from autodiff_kernel.core import modes
 from autodiff_kernel.core.tensor import Tensor
 
 from .build import peek
 from .page import Page, Table, Words, clip, label, page_result, room
+from .quiet import quietly
 from .result import Result
 from .scene import Command, Path, Rect, Scene, Shape
 from .style import GREY, INK, LEAF, LINE, OUTPUT, number, shape_text
 
 WRITTEN, DRAWN = 12, 48  # rows and columns with numbers; that are drawn at all
+LARGEST = 1_000_000  # numbers of a Jacobian that is computed
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class JacobianView:
         return int(np.prod(self.shape_y)), int(np.prod(self.shape_x))
 
 
-@np.errstate(all="ignore")
+@quietly
 def jacobian(
     f: Callable[[Tensor], Tensor], x: Tensor, *, v: Any = None, u: Any = None, name: str = "f"
 ) -> Result:
@@ -48,7 +51,7 @@ def jacobian(
 
     f: from one tensor to one tensor, real.  x: a tensor of floats, any shape.  v: a tensor or list of x's shape; J·v
     is computed by forward mode.  u: of f(x)'s shape; uᵀ·J is computed by reverse mode.  name: what to call f.  Raises
-    TypeError where f(x) is no tensor, ValueError where v or u has another shape.
+    TypeError where f(x) is no tensor, ValueError where v or u has another shape, and for more than a million numbers.
 
     >>> import autodiff_kernel as torch
     >>> result = jacobian(lambda x: torch.stack([x[0] * x[1], x[0] ** 2]), torch.tensor([2.0, 3.0]), v=[1.0, 0.0])
@@ -61,7 +64,8 @@ def jacobian(
         raise TypeError(
             f"x holds floats, for there is no derivative by {x.dtype.name}; make it float: x.float()"
         )
-    x = x.detach()
+    with modes.recording(False):
+        x = x.detach()
     apply = own_copy(f)
     y = apply(x)
     if not isinstance(y, Tensor):
@@ -71,6 +75,11 @@ def jacobian(
             f"{clip(name)}(x) is complex; a Jacobian is shown of real values, for example of its real part"
         )
     m, n = y.numel(), x.numel()
+    if m * n > LARGEST:
+        raise ValueError(
+            f"a Jacobian of {m:,} × {n:,} numbers is no picture (at most {LARGEST:,} numbers): take fewer elements, or a "
+            "product with it: func.jvp, func.vjp"
+        )
     whole, wide = _whole(apply, x, m <= n)
     numbers = _matrix(whole, m, n)
     how = (
@@ -97,7 +106,13 @@ def jacobian(
 
 def own_copy(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """f on a copy of its input, which it may change in place although the input is a leaf."""
-    return lambda x: f(x.clone())  # type: ignore[attr-defined]
+
+    def apply(x: Tensor) -> Tensor:
+        with modes.recording(False):  # a line of ours would be no help in an answer
+            own = x.clone()  # type: ignore[attr-defined]
+        return f(own)
+
+    return apply
 
 
 def _whole(f: Callable[[Tensor], Tensor], x: Tensor, wide: bool) -> tuple[Any, bool]:

@@ -14,6 +14,7 @@ from autodiff_kernel.core.tensor import Tensor
 
 from .build import peek
 from .page import Page, Table, Words, clip, page_result
+from .quiet import quietly
 from .result import Result
 from .style import array_text
 
@@ -58,7 +59,7 @@ class CheckView:
 
 
 # --------------------------------------------------------------------------------------------------------- predict
-@np.errstate(all="ignore")
+@quietly
 def prediction(name: str, guess: Guess, result: Any) -> Result:
     """Show a guess beside what came out.
 

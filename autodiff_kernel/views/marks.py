@@ -12,6 +12,7 @@ from autodiff_kernel.core.graph import Node
 from autodiff_kernel.core.journal import Event
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.explain import Answer, Line
+from autodiff_kernel.explain.raised import Raised
 from autodiff_kernel.explain.values import Backwards, Values
 
 from .history import Spot, history
@@ -76,10 +77,15 @@ _ABOUT = {
 }
 
 
-def picture(answer: Answer, namespace: Mapping[str, Any] | None, calm: bool = False) -> GraphView | None:
+def picture(
+    answer: Answer,
+    namespace: Mapping[str, Any] | None,
+    calm: bool = False,
+    error: BaseException | None = None,
+) -> GraphView | None:
     """How what an answer is about came about, with the break in red; None where there is nothing to be drawn.
 
-    calm: nothing is wrong, so nothing is red.
+    calm: nothing is wrong, so nothing is red. error: the exception that the answer explains, if it explains one.
     """
     if answer.topic in NO_PICTURE:
         return None
@@ -88,7 +94,8 @@ def picture(answer: Answer, namespace: Mapping[str, Any] | None, calm: bool = Fa
     if answer.topic.startswith("grad"):  # the way back is what it is about
         about = [_owner(e) for e in about]
         about += [end for e in about for end in _ends(e)]
-    roots = [e for line in answer.lines for e in _at(spot_of(line), "backward" in line.what)] + about
+    raised = None if error is None else Raised(error, {}).place
+    roots = [e for line in answer.lines for e in _at(line, line.place == raised)] + about
     if not roots:
         return None
     asked = next((x for x in things if isinstance(x, Tensor)), None)
@@ -140,9 +147,15 @@ def _event(x: Any) -> Event | None:
     return event_at(x)
 
 
-def _at(spot: Spot, backward: bool) -> list[Event]:
-    """The newest event at a place; of a backward, the events of what it started from."""
-    kinds = ("backward",) if backward else ("operation", "write", "made", "left", "asked")
+def _at(line: Line, raised: bool) -> list[Event]:
+    """The newest event at a line; of a backward, the events of what it started from.
+
+    raised: what made something there raised this time, so that its events are those of an earlier time, when it went well.
+    """
+    spot, backward = spot_of(line), "backward" in line.what
+    kinds: tuple[str, ...] = ("backward",) if backward else ("left", "asked")
+    if not backward and not raised:
+        kinds = ("operation", "write", "made", *kinds)
     newest = next((e for e in reversed(journal.LOG) if e.spot == spot and e.kind in kinds), None)
     if newest is None:
         return []

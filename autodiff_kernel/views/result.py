@@ -117,6 +117,6 @@ class Result:
         else:
             able = [s for s, k in _KINDS.items() if k in self._renderers] + sorted(self._files)
             raise ValueError(
-                f"can't write {path.name!r}: the suffix chooses the format, one of {' '.join(able)}"
+                f"can't write {str(path)!r}: the suffix chooses the format, one of {' '.join(able)}"
             )
         return path

@@ -246,7 +246,7 @@ class _Teller:
             self.title(node),
             _short(formula, _FORMULA),
             node.title,
-            "" if place is None else f"line {place.line}",
+            "" if place is None else place.number,
             "The function's own backward." if own else node.op.base.doc,
             _line(self._text(moment.cotangent)),
             self._gains(moment, partials),

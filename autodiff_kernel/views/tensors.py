@@ -18,6 +18,7 @@ from .build import peek
 from .names import named_tensors
 from .page import Page, Table, Words, clip, counted, page_result, sparkline, stacked
 from .placement_cards import size
+from .quiet import quietly
 from .result import Result
 from .style import number, shape_text
 from .tensor_pictures import histograms, ribbon_scene
@@ -83,7 +84,7 @@ class TensorsView:
     broadcast: Broadcast | None
 
 
-@np.errstate(all="ignore")
+@quietly
 def tensors(
     *what: Tensor | Mapping[str, Tensor], namespace: Mapping[str, Any] | None = None, broadcast: bool = False
 ) -> Result:

@@ -58,6 +58,8 @@ def timegrad(run: Callable[[], Tensor], *, seconds: float = 0.5, name: str = "it
     if not isinstance(first, Tensor) or not first.requires_grad or first.node is None:
         kind = "a tensor that requires no grad" if isinstance(first, Tensor) else type(first).__name__
         raise TypeError(f"there is no backward pass to time: {clip(name)} is {kind}")
+    if not seconds >= 0:
+        raise ValueError(f"seconds is 0 or more; this is {seconds}")
     held = [first] if first.is_leaf else leaves(first.node)
     before = [(leaf, leaf._grad_or_none()) for leaf in held]
     forward: list[float] = []

@@ -94,7 +94,8 @@ def trace(
     w4 = w1²          4            4            0  w̄5·1                     1
     w5 = w3 + w4     10            7            2  seed                     1
     """
-    inputs = _inputs(f, args)
+    with modes.recording(False):
+        inputs = _inputs(f, args)
     with modes.recording(True), modes.enable_grad():
         y = f(*[x for _, x in inputs], **kwargs)
     if not isinstance(y, Tensor):
@@ -117,6 +118,8 @@ def _name(f: Any) -> str:
 
 def _shown(x: Any) -> str:
     """An argument in one line, whatever its shape."""
+    if not isinstance(x, Tensor) and np.asarray(x).dtype.kind not in "biufc":
+        return clip(repr(x), 40)
     return " ".join(array_text(devices.to_numpy(x.raw) if isinstance(x, Tensor) else np.asarray(x)).split())
 
 
@@ -216,10 +219,8 @@ def _vectors(moving: Any, seeds: Any) -> list[tuple[str, list[Any]]]:
             parts = list(seed) if isinstance(seed, (tuple, list)) else [seed]
             if len(parts) != len(moving):
                 raise SeedError(f"a seed needs one number per input: {len(moving)}, not {len(parts)}")
-            shown = ", ".join(_shown(p) for p in parts)
-            chosen.append(
-                (f"ẇ (seed {shown})", [_raw_seed(p, x) for p, (_, x) in zip(parts, moving, strict=True)])
-            )
+            vector = [_raw_seed(p, x) for p, (_, x) in zip(parts, moving, strict=True)]
+            chosen.append((f"ẇ (seed {', '.join(_shown(p) for p in parts)})", vector))
         return chosen
     if any(x.raw.ndim for _, x in moving):
         return []
@@ -231,7 +232,12 @@ def _vectors(moving: Any, seeds: Any) -> list[tuple[str, list[Any]]]:
 
 def _raw_seed(seed: Any, x: Tensor) -> Any:
     raw = devices.to_numpy(seed.raw) if isinstance(seed, Tensor) else seed
-    full = np.broadcast_to(np.asarray(raw, x.raw.dtype), x.raw.shape)
+    try:
+        full = np.broadcast_to(np.asarray(raw, x.raw.dtype), x.raw.shape)
+    except (TypeError, ValueError):
+        raise SeedError(
+            f"a tangent of an input of shape {shape_text(x.shape)} is a number or has that shape; this is {_shown(seed)}"
+        ) from None
     return full if full.ndim else full[()]
 
 

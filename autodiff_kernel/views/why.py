@@ -116,7 +116,8 @@ def why(
         check(x)
         about = name_of_error(x) if isinstance(x, BaseException) else ""
     found = explain.answers(x, namespace) or [explain.why(x, namespace)]
-    return shown(found, namespace, about=about, everything=everything)
+    error = x if isinstance(x, BaseException) else None
+    return shown(found, namespace, about=about, everything=everything, error=error)
 
 
 def shown(
@@ -125,6 +126,7 @@ def shown(
     *,
     about: str = "",
     everything: bool = False,
+    error: BaseException | None = None,
 ) -> Result:
     """Answers as a result object. Where something is wrong, what is merely so is left out, unless everything is asked."""
     chosen = list(found)
@@ -134,7 +136,7 @@ def shown(
             {(a.topic, a.fix, str(a.lines)) if a.fix else a.finding: a for a in chosen[::-1]}.values()
         )[::-1]
     calm = CALM if about else QUIET  # an exception is never merely so
-    drawn = picture(chosen[0], namespace, chosen[0].topic in calm)
+    drawn = picture(chosen[0], namespace, chosen[0].topic in calm, error)
     findings: list[Finding] = []
     room = ROOM
     for a in chosen:
