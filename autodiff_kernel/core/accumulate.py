@@ -17,8 +17,9 @@ import numpy as np
 
 from . import modes
 from .graph import Node, float32, ndarray
-from .inplace import check_overlap, stamp
+from .inplace import stamp
 from .op import TABLE
+from .overlap import check_overlap
 from .sharing import written_version
 from .tensor import Tensor, wrap
 

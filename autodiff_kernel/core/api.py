@@ -11,9 +11,10 @@ from .batched import newest
 from .device import shares_memory
 from .errors import explain
 from .hot import binary, unary
-from .inplace import adopt, check_cast, check_overlap, check_partial_overlap, in_place
+from .inplace import adopt, check_cast, in_place
 from .modes import is_grad_enabled
 from .op import Op
+from .overlap import check_overlap, check_partial_overlap
 from .tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])

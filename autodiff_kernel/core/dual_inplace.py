@@ -16,8 +16,9 @@ from .batched import Batched
 from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, split, unmoved
 from .errors import explain
 from .graph import new
-from .inplace import adopt, check_allowed, check_overlap
+from .inplace import adopt, check_allowed
 from .levels import is_vmap
+from .overlap import check_overlap
 from .samplewise import for_samples
 from .sharing import Family, View, replay
 from .tensor import Tensor, wrap

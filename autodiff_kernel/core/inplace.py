@@ -30,13 +30,13 @@ from .errors import explain
 from .graph import Node, as_edge, tick, written
 from .olds import before_write, keepers
 from .op import TABLE, Op
+from .overlap import BY_INDEX, check_no_overlap, check_overlap, check_partial_overlap
 from .sharing import Family, View, links, replay, saved_version_of, share, version_of, written_version
 from .storage import root_of
 from .tensor import Parameter, Tensor, type_name, wrap
 
 ndarray, generic, float32, float64 = np.ndarray, np.generic, np.float32, np.float64
 F32, F64 = np.dtype(float32), np.dtype(float64)
-may_share_memory = np.may_share_memory
 
 
 def stamp(t: Tensor) -> None:
@@ -86,6 +86,11 @@ def in_place(function: Callable[..., Any], row: Op | None = None, alike: bool = 
     several of them lie in one place.
     """
     reads_input = row is None or any("a" in r for r in row.reads)
+    title = getattr(function, "__name__", "operation")
+    by_index, fills = (
+        title in BY_INDEX,
+        title.endswith("fill"),
+    )  # (a single value to fill with is read first)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if self.is_dual or any(isinstance(x, Tensor) and x.is_dual for x in (*args, *kwargs.values())):
@@ -104,18 +109,21 @@ def in_place(function: Callable[..., Any], row: Op | None = None, alike: bool = 
                     old.record = modes.watchers["record_of"](self)
         if not alike:
             check_overlap(self)
-        for x in (*args, *kwargs.values()) if kwargs else args:
-            if isinstance(x, Tensor) and x is not self:
-                check_partial_overlap(self.raw, x.raw)
+        others = (*args, *kwargs.values()) if kwargs else args
+        if not by_index:
+            for x in others:
+                if isinstance(x, Tensor) and x is not self and (x.raw.ndim or not fills):
+                    check_partial_overlap(self.raw, x.raw)
         result = function(old, *args, **kwargs)
+        if by_index:
+            check_no_overlap(self, [x for x in others if isinstance(x, Tensor) and (x.raw.ndim or not fills)])
         adopt(self, result)
         if modes.watch[0] is not None:
             modes.watchers["rewritten"](self, result)
         return self
 
-    name = getattr(function, "__name__", "operation") + "_"
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"In-place form of `{name[:-1]}`: changes this tensor and returns it."
+    method.__name__ = method.__qualname__ = f"{title}_"
+    method.__doc__ = f"In-place form of `{title}`: changes this tensor and returns it."
     return method
 
 
@@ -311,50 +319,6 @@ def check_cast(source: Any, target: Any) -> None:
             f"convert first (x = x.to({a})), or use the form without the underscore.",
             topic="dtype changed in place",
         )
-
-
-def check_overlap(t: Tensor) -> None:
-    """An expanded tensor has several elements in one place of memory: writing it would be ambiguous."""
-    raw = t.raw
-    if raw.__class__ is generic or not raw.ndim:
-        return
-    if 0 in raw.strides and raw.size and any(s == 0 and n > 1 for s, n in zip(raw.strides, raw.shape)):
-        raise explain(
-            RuntimeError,
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation.",
-            f"The tensor was stretched without a copy (expand): its strides {list(raw.strides)} step over nothing in some "
-            "dimension, so a write would go to several elements at once.",
-            "x = x.clone() first.",
-            tensor=t,
-            topic="write to expanded",
-        )
-
-
-def check_partial_overlap(a: Any, b: Any) -> None:
-    """Reading and writing memory that overlaps in part would depend on the order: an error, where it is easy to see."""
-    if a.__class__ is not ndarray or b.__class__ is not ndarray or a.base is None and b.base is None:
-        return
-    if not may_share_memory(a, b):
-        return
-    if not (a.flags.forc and b.flags.forc and a.size and b.size):
-        return
-    start, other = a.__array_interface__["data"][0], b.__array_interface__["data"][0]
-    if start < other + b.nbytes and other < start + a.nbytes:
-        if start != other or a.shape != b.shape or steps(a) != steps(b):
-            raise explain(
-                RuntimeError,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation.",
-                "What is read and what is written overlap in part, so the result would depend on the order of the "
-                "elements.",
-                "compute aside and assign (x[1:] = x[1:] + x[:-1]), or clone() what is read.",
-            )
-
-
-def steps(a: Any) -> list[int]:
-    """The strides that are ever taken: a dimension of size 1 has any."""
-    return [s for s, n in zip(a.strides, a.shape) if n != 1]
 
 
 def check_allowed(t: Tensor) -> None:

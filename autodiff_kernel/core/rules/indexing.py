@@ -478,6 +478,10 @@ def quick_put(x: Tensor, index: Any, value: Any) -> bool:
         if 0 in raw.strides or not plain_index(index.raw, raw) or np.ndim(source):
             return False
         part, where = raw, index.raw
+        if (
+            source.__class__ is ndarray and where.dtype is not BOOL
+        ):  # it may be an element of x: an error of its own
+            return False
     else:
         index = index if kind is tuple else (index,)
         if basic(index, raw.shape) is None:

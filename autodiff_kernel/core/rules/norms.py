@@ -6,6 +6,7 @@ import numpy as np
 
 from ..api import check_tensor, into, public
 from ..failures import shape_clash
+from ..meeting import common_dtype
 from ..op import TABLE, Op
 from ..single import plain
 from ..storage import in_order
@@ -181,12 +182,12 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """
     check_tensor("dist", input)
     check_tensor("dist", other, "other", 2)
-    for x in (input, other):
-        if x.raw.dtype.kind not in "fcV":
-            raise RuntimeError(
-                f"norm(): input dtype should be either floating point or complex. Got {x.dtype.scalar_type} "
-                "instead."
-            )
+    kind = common_dtype([input.raw, other.raw])
+    if kind.np.kind not in "fcV":
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {kind.scalar_type} instead."
+        )
+    input, other = to_dtype(input, kind), to_dtype(other, kind)
     clash = shape_clash([tuple(input.raw.shape), tuple(other.raw.shape)])
     if clash is not None:
         raise clash

@@ -15,12 +15,13 @@ from ..meeting import NUMBERS
 from ..modes import special, watch
 from ..op import TABLE, Op, remember
 from ..outline import of_all
+from ..overlap import check_no_overlap, shares
 from ..sharing import saved_version_of
 from ..storage import row_major
 from ..tensor import Tensor
 from .casting import cast, to_device
 from .dims import wrap_dim
-from .writing import check_partial_overlap
+from .part_checks import check_copied_parts, check_parts
 
 ndarray = np.ndarray
 WHOLE = slice(None)
@@ -222,6 +223,8 @@ def put_in_place(
     try:
         if isinstance(value, Tensor):
             value = matched(x, value, b, (pattern, packed))
+            if value.raw.size == 1 and b.raw.dtype.kind == "b" and shares(x.raw, value.raw):
+                value = TABLE["clone"](value)  # a single value at a mask is read first
         tracked = x.node is not None or getattr(value, "node", None) is not None
         wrapped = x.is_dual or b.is_dual or getattr(value, "is_dual", False)
         if wrapped or tracked and modes.is_grad_enabled():
@@ -229,7 +232,7 @@ def put_in_place(
             return
         raw = value.raw if isinstance(value, Tensor) else value
         if isinstance(value, Tensor):
-            check_partial_overlap(x.raw, raw)
+            check_no_overlap(x, (value, b))
         stamp(x)
         write_at(x.raw, raw, b.raw, (pattern, packed, accumulate))
     except IndexError as error:
@@ -436,21 +439,10 @@ def _check_source(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor)
             "scalar type",
             cure=f"convert the source first: source.to({x.dtype}).",
         )
-    count, have = index.raw.size, source.raw.shape[d] if source.raw.ndim else 1
-    if count != have:
-        kind = RuntimeError if name == "index_add" else IndexError
-        raise kind(
-            f"{name}_(): Number of indices ({count}) should be equal to source.size(dim): ({have}), for dim: {d}"
-        )
-    a, b = list(x.raw.shape), list(source.raw.shape)
-    if a[:d] + a[d + 1 :] != b[:d] + b[d + 1 :]:
-        raise explain(
-            RuntimeError,
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{a} source.shape = {b}"
-            if name == "index_add"
-            else f"{name}_(): Source/destination tensor must have same slice shapes. Got {a} and {b} at dimension {d}.",
-        )
+    if name == "index_copy":
+        check_copied_parts(x.raw.shape, source.raw.shape, d, index.raw.size)
+    else:
+        check_parts(name, x.raw.shape, source.raw.shape, d, index.raw.size)
     return d, vector(name, x, index)
 
 

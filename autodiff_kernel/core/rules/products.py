@@ -95,14 +95,17 @@ def pairing(op: Op) -> Any:
     return call
 
 
+ABSENT: Any = object()  # in the place of an argument that is given by its name, or not at all
+
+
 def product(op: Op, rows: int, columns: int, general: Any) -> Any:
     """The method of a product of arrays with so many dimensions, written out; `general` takes everything else."""
     _, only_a, only_b, both, *_ = op.keeps
 
-    def method(self: Any, other: Any, **named: Any) -> Any:
+    def method(self: Any, other: Any = ABSENT, /, **named: Any) -> Any:
         kind = other.__class__
         if named or kind is not Tensor and kind is not Parameter or departed[0] or self.is_dual:
-            return general(self, other, **named)
+            return general(self, **named) if other is ABSENT else general(self, other, **named)
         a, b = self.raw, other.raw
         if a.__class__ is not ndarray or b.__class__ is not ndarray:
             return general(self, other)

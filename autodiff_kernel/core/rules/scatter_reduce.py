@@ -11,6 +11,7 @@ from ..op import TABLE, Op
 from ..tensor import Tensor
 from .dims import wrap_dim
 from .forms import where
+from .part_checks import check_parts
 from .picking import vector
 from .scatter import (
     _add,
@@ -259,8 +260,9 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}.")
     d = wrap_dim(dim, input.raw.ndim, "index_reduce")
-    index = vector("index_reduce", input, index)
     shape = source.raw.shape
+    check_parts("index_reduce", input.raw.shape, shape, d, index.raw.size)
+    index = vector("index_reduce", input, index)
     full = index
     if shape:
         lined = TABLE["reshape"](index, p=tuple(-1 if k == d else 1 for k in range(len(shape))))

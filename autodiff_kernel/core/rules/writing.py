@@ -13,9 +13,10 @@ from .. import dtype as dtypes
 from .. import modes
 from ..api import FUNCTIONS, attach, check_tensor
 from ..errors import explain
-from ..inplace import check_allowed, check_overlap, check_partial_overlap, in_place, put, replace, stamp
+from ..inplace import check_allowed, in_place, put, replace, stamp
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
+from ..overlap import check_overlap, check_partial_overlap
 from ..tensor import Tensor, type_name
 from .casting import cast, to_device
 
