@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
+from .dtype import is_floating
 from .errors import explain
 from .graph import Node
 from .once import warn
@@ -74,7 +75,7 @@ def look_for_nan(n: Node, g: Any, xs: Any) -> None:
     """Raise if a gradient that n's rules gave has a nan in it."""
     for i, x in enumerate(xs):
         for raw in raws_of(x):
-            if raw.dtype.kind in "fc" and raw.size and bool((raw != raw).any()):
+            if is_floating(raw.dtype) and raw.size and bool((raw != raw).any()):
                 raise nan_found(n, g, raw, i)
 
 

@@ -14,6 +14,7 @@ from . import dtype as dtypes
 from . import formats, modes, storage
 from .api import FUNCTIONS, attach, check_tensor, into
 from .data import as_dtype, cast, check_array, natural, to_raw
+from .dtype import is_floating
 from .tensor import Size, Tensor, share, wrap
 from .tensor_errors import whole_numbers
 from .typed import TYPED as TYPED
@@ -34,7 +35,7 @@ def made(raw: Any, requires_grad: bool = False, word: str = "", data: Any = None
         modes.watchers["created"](word, t, data)
     if not requires_grad:
         return t
-    if raw.dtype.kind not in "fcV":
+    if not is_floating(raw.dtype):
         raise whole_numbers(t, "Only Tensors of floating point and complex dtype can require gradients")
     return t.requires_grad_()
 

@@ -16,6 +16,7 @@ import numpy as np
 from . import device as devices
 from . import dtype as dtypes
 from . import modes
+from .dtype import is_floating
 from .errors import explain
 from .graph import Node, WideNode, new, tick
 from .inplace import check_allowed, rebase, stamp
@@ -178,7 +179,7 @@ def settle(
         if not isinstance(t, Tensor):
             continue
         given, written = id(t) in inputs, id(t) in changed
-        if n is None or k in flat or t.raw.dtype.kind not in "fc":
+        if n is None or k in flat or not is_floating(t.raw.dtype):
             t = outs[k] = without_graph(t, given, written)
         else:
             count += 1

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import modes
 from .custom import delayed_error, flat_among, kind_of, needs_setup_context, run
+from .dtype import is_floating
 from .dual import fit, is_stopped, level_of, make, plain, result, split, still, unmoved
 from .dual_inplace import at_level, carry
 from .errors import explain
@@ -96,7 +97,7 @@ def checked(cls: Any, ctx: Any, outs: tuple[Any, ...], moves: tuple[Any, ...]) -
         if not isinstance(v, Tensor):
             checks.append(None)
             continue
-        if v.raw.dtype.kind not in "fc" or i in ctx._flat:
+        if not is_floating(v.raw.dtype) or i in ctx._flat:
             if t is not None:
                 raise RuntimeError(
                     f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not a "

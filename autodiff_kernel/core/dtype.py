@@ -153,6 +153,7 @@ def _bfloat16_of_numpy() -> numpy.dtype[Any]:
         ) from None
     found = numpy.dtype(ml_dtypes.bfloat16)
     OF[found] = bfloat16
+    BRAIN.append(found)
     return found
 
 
@@ -190,6 +191,17 @@ ALL: Final[tuple[dtype, ...]] = (
 BARE: Final = (uint16, uint32, uint64)  # to store and convert: they meet no other whole numbers
 OF: Final[dict[numpy.dtype[Any], dtype]] = {one.np: one for one in (*ALL, *BARE) if one is not bfloat16}
 """From NumPy's dtype to ours; bfloat16 joins when it is first used."""
+
+BRAIN: Final[list[numpy.dtype[Any]]] = []
+"""NumPy's bfloat16 once it has been used: empty in most programs, and then nobody looks for it."""
+
+FLOATING: Final = "fcV"
+"""The kinds of NumPy dtypes whose values can have gradients: V ("void") is what `ml_dtypes` gives to bfloat16."""
+
+
+def is_floating(np_dtype: numpy.dtype[Any]) -> builtins.bool:
+    """Whether a NumPy dtype holds real or complex numbers with a fraction, which can have gradients."""
+    return np_dtype.kind in FLOATING
 
 
 def of(np_dtype: Any) -> dtype:

@@ -18,6 +18,7 @@ import numpy as np
 from . import batched
 from . import op as ops
 from .batched import Batched
+from .dtype import is_floating
 from .graph import new
 from .levels import is_vmap, live, next_dual
 from .modes import watch
@@ -213,7 +214,7 @@ def unmoved(y: Any) -> Tensor:
     if y.__class__ is Batched:
         return batched.make(unmoved(y.value), y.level)
     raw = y.raw
-    return wrap(TABLE["zero"].fwd(raw) if raw.dtype.kind in "fc" else np.zeros(raw.shape, np.float32))
+    return wrap(TABLE["zero"].fwd(raw) if is_floating(raw.dtype) else np.zeros(raw.shape, np.float32))
 
 
 # ------------------------------------------------------------------------------------------------ an operation
@@ -258,7 +259,7 @@ def push(op: Op, xs: Any, p: Any) -> Any:
     t = tangent(op, ps, ts, y, p)
     if isinstance(y, tuple):
         return tuple(v if d is None else result(op, v, d, ts, top) for v, d in zip(y, t))
-    return y if t is None or y.raw.dtype.kind not in "fc" else result(op, y, t, ts, top)
+    return y if t is None or not is_floating(y.raw.dtype) else result(op, y, t, ts, top)
 
 
 def on_arrays(op: Op, xs: Any, p: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import batched, modes
 from .batched import Batched
+from .dtype import is_floating
 from .dual import Dual, carried, is_stopped, level_of, live, parts, plain, split, unmoved
 from .errors import explain
 from .graph import new
@@ -90,7 +91,7 @@ def write(x: Any, result: Any, function: str = "") -> None:
     if x.__class__ is Batched:
         write(x.value, samples(result, x.level, x.value.raw.shape[0]), function)
         return
-    k = 0 if is_stopped() or x.raw.dtype.kind not in "fc" else level_of(result)
+    k = 0 if is_stopped() or not is_floating(x.raw.dtype) else level_of(result)
     if k and not is_vmap(k):
         carry(x, k, split(result, k)[1])
         write(x, result, function)

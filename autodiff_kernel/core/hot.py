@@ -123,7 +123,7 @@ def binary(op: Op, floats: bool = False, fwd: Any = None) -> Any:
                     kb = b.__class__
             if ka is not kb or ka is not float32 and ka is not float64:
                 d = a.dtype
-                if d is not b.dtype or d is not F32 and d is not F64 and (floats or d.kind == "c"):
+                if d is not b.dtype or d is not F32 and d is not F64 and (floats or d.kind in "cV"):
                     return op(self, other)
             right = other.node
         elif kind is float or kind is int:

@@ -15,6 +15,7 @@ from .errors import explain
 
 ndarray, generic = np.ndarray, np.generic
 NUMBERS = (bool, int, float, complex)
+EXACT_NUMBERS = ("mul", "div", "floor_divide")
 
 
 def meet(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
@@ -113,6 +114,8 @@ def promote(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
     target = common_dtype(raws[op.types_from :])
     if op.types == "float" and not (target.is_floating_point or target.is_complex):
         target = dtypes.get_default_dtype()
+    # numbers that multiply bfloat16 are not rounded to it: that arithmetic is float32's (widening.py)
+    single = np.dtype(np.float32) if target is dtypes.bfloat16 and op.name in EXACT_NUMBERS else None
     out: list[Any] = []
     casts: list[Any] = []
     for i, (x, r) in enumerate(zip(xs, raws)):
@@ -120,13 +123,13 @@ def promote(op: Any, xs: Any, raws: list[Any]) -> tuple[list[Any], Any]:
             out.append(r)
             casts.append(None)
         elif r.__class__ in NUMBERS:
-            out.append(number_as(r, target.np))
+            out.append(number_as(r, single or target.np))
             casts.append(None)
         elif r.dtype is target.np or r.dtype == target.np:
             out.append(r)
             casts.append(None)
         else:
-            out.append(r.astype(target.np))
+            out.append(r.astype(target.np if r.shape else single or target.np))
             casts.append(r.dtype if getattr(x, "node", None) is not None else None)
     return out, op.variant(tuple(casts)) if any(casts) else op
 

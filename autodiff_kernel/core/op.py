@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
+from .dtype import BRAIN, FLOATING
 from .graph import Node, WideNode, new, tick
 from .meeting import NUMBERS, meet
 from .packing import at_work, pack_node
@@ -39,6 +40,7 @@ from .reals import WORDS, refusal
 from .saved import spent_rule
 from .sharing import saved_version_of
 from .tensor import Parameter, Tensor, View, family_of, share, version_of, wrap
+from .widening import is_narrow, widened
 
 ndarray, float32 = np.ndarray, np.float32
 Rule = Callable[..., Any]
@@ -248,8 +250,10 @@ def record(op: Op, xs: Any, p: Any) -> Any:
     first = raws[0].__class__
     if len(raws) > 1 or op.types or first is not ndarray:
         raws, row = meet(op, xs, raws)
+    if BRAIN and any(map(is_narrow, raws)):
+        row = widened(row)
     try:
-        y = op.run(raws, p)
+        y = row.run(raws, p)
     except (ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
         from .failures import translate
 
@@ -274,7 +278,7 @@ def record(op: Op, xs: Any, p: Any) -> Any:
 def remember(op: Op, xs: Any, raws: Any, out: Tensor, p: Any) -> None:
     """Give `out` a node if an input has one, the result can have a gradient, and this thread records."""
     edges = tuple([x.node if isinstance(x, Tensor) else None for x in xs])
-    if not any(edges) or not modes.is_grad_enabled() or out.raw.dtype.kind not in "fc":
+    if not any(edges) or not modes.is_grad_enabled() or out.raw.dtype.kind not in FLOATING:
         return
     out.node = make_node(op, xs, raws, edges, out, p)
 
@@ -340,7 +344,7 @@ def _several(op: Op, xs: Any, raws: Any, ys: Any, p: Any) -> tuple[Tensor, ...]:
     if any(edges) and modes.is_grad_enabled() and op.differentiable:
         n = make_node(op, xs, raws, edges, tuple(ys), p)
         for k, out in enumerate(outs):
-            if out.raw.dtype.kind in "fc":
+            if out.raw.dtype.kind in FLOATING:
                 out.node = pick_node(n, k)
     if op.view:
         for k, out in enumerate(outs):

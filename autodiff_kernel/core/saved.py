@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from . import errors, places
+from .dtype import is_floating
 from .exchange import follow, written_since
 from .graph import Node, new, tick
 from .trail import freed_at
@@ -164,7 +165,7 @@ def _as_tensor(n: Node, source: Any, name: str) -> Any:
         return [wrap(v, before_cast(n, i, v, e)) for i, (v, e) in enumerate(zip(value, n.edges))]
     if name == "y":
         if n.op.outputs:
-            return [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(value)]
+            return [wrap(v, pick_node(n, k) if is_floating(v.dtype) else None) for k, v in enumerate(value)]
         return wrap(value, n, getattr(n, "vy", None))
     i, edge, version = _PLACES[name]
     return wrap(value, before_cast(n, i, value, getattr(n, edge, None)), getattr(n, version, None))

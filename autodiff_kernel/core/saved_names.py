@@ -7,6 +7,7 @@ Tools that draw graphs ask for all attributes that begin with `_saved_`.
 from functools import partial
 from typing import Any
 
+from .dtype import is_floating
 from .exchange import written_since
 from .graph import Node, take_notes
 from .meeting import NUMBERS
@@ -61,7 +62,7 @@ def fetch(n: Node, name: str) -> Any:
     if letter == "y":
         if isinstance(value, tuple):
             return tuple(
-                [wrap(v, pick_node(n, k) if v.dtype.kind in "fc" else None) for k, v in enumerate(value)]
+                [wrap(v, pick_node(n, k) if is_floating(v.dtype) else None) for k, v in enumerate(value)]
             )
         return wrap(value, n, getattr(n, "vy", None))
     i = "abc".index(letter)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .dtype import BRAIN, FLOATING
 from .graph import Node, new, tick
 from .modes import departed, special, watch
 from .op import Op, pick_node, remember
@@ -31,7 +32,7 @@ def plain(op: Op, scalars: bool = False) -> Any:
             a = a[()]
         kind = a.__class__
         if kind is ndarray and a.ndim:
-            if only_floats and a.dtype.kind != "f":
+            if (only_floats or BRAIN) and a.dtype.kind != "f":
                 return op(x, p=p)
         elif not scalars or kind is not float32 and kind is not float64:
             return op(x, p=p)
@@ -153,7 +154,7 @@ def plural(op: Op) -> Any:
             if keep_y:
                 n.y = ys
             for k, out in enumerate(outs):
-                if out.raw.dtype.kind in "fc":
+                if out.raw.dtype.kind in FLOATING:
                     out.node = pick_node(n, k)
         return outs
 

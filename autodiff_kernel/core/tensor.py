@@ -247,7 +247,7 @@ class Tensor:
                 rest(self.node)
             self.node = None
             return self
-        if self.raw.dtype.kind not in "fc":
+        if not dtypes.is_floating(self.raw.dtype):
             raise errors.whole_numbers(self)
         if self.version is INFERENCE and not modes.is_inferring():
             raise explain(
@@ -404,7 +404,7 @@ class Tensor:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
         raw = share(other)
-        if self.node is not None and raw.dtype.kind not in "fc":
+        if self.node is not None and not dtypes.is_floating(raw.dtype):
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
@@ -439,6 +439,8 @@ class Tensor:
 
         Raises RuntimeError if the tensor requires grad and TypeError if it lives on a GPU, unless `force`.
         """
+        if dtypes.BRAIN and self.raw.dtype.kind == "V":
+            raise errors.numpy_of_bfloat16(self)
         if force:
             return devices.to_numpy(share(self.detach()))
         if self.requires_grad and modes.is_grad_enabled():

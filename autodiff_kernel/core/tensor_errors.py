@@ -21,6 +21,16 @@ def numpy_of_a_graph(t: Any) -> RuntimeError:
     )
 
 
+def numpy_of_bfloat16(x: Any) -> TypeError:
+    return explain(
+        TypeError,
+        "Got unsupported ScalarType BFloat16",
+        "NumPy has no bfloat16 of its own.",
+        "x.float().numpy().",
+        tensor=x,
+    )
+
+
 def numpy_of_a_gpu(t: Any) -> TypeError:
     return explain(
         TypeError,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import modes, places
+from .dtype import is_floating
 from .graph import Node, float32, float64, ndarray, small, tick
 
 add = np.add
@@ -93,7 +94,7 @@ def all_zero(x: Any) -> bool:
         return all(part is None or all_zero(part) for part in x)
     x = getattr(x, "raw", x)
     if x.__class__ is ndarray:
-        return x.dtype.kind in "fc" and not x.any()
+        return is_floating(x.dtype) and not x.any()
     return isinstance(x, np.generic) and not x
 
 

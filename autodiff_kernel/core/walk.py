@@ -369,7 +369,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     lead = len(g.shape) - len(shape)
     if not lead and g.shape == shape:
         return g
-    if g.__class__ is ndarray and g.shape[lead:] == shape:  # the usual case, a bias: straight
+    if (
+        g.__class__ is ndarray and g.shape[lead:] == shape and g.itemsize > 2
+    ):  # the usual case, a bias: straight
         return np.add.reduce(g, 0 if lead == 1 else tuple(range(lead)))
     from .op import TABLE
 

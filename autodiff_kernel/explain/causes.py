@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_kernel.core import dtype as dtypes
 from autodiff_kernel.core.journal import Event
 
+from ..core.dtype import is_floating
 from .values import Array, at
 from .words import Names, atom, dtype, expression, label, number, operation, shape
 
@@ -249,7 +250,7 @@ def _converted(s: Spot) -> Cause | None:
 
 def _overflow(s: Spot) -> Cause | None:
     """A finite result that the dtype cannot hold."""
-    if not all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in s.xs) or s.y.dtype.kind != "f":
+    if not all(not is_floating(x.dtype) or np.isfinite(x).all() for x in s.xs) or s.y.dtype.kind != "f":
         return None
     most = _largest(s.y)
     reason = f"{dtype(s.y.dtype)} ends at {number(most)}"

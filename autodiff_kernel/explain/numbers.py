@@ -15,6 +15,7 @@ from autodiff_kernel.core.op import Op
 from autodiff_kernel.core.tensor import Tensor
 from autodiff_kernel.core.trail import Passed
 
+from ..core.dtype import is_floating
 from .answer import LESSONS, Answer, lines
 from .causes import Spot, cause
 from .divergence import runaway, smaller_step, told
@@ -37,7 +38,7 @@ class Trail:
 
 def nonfinite(x: Any, names: Names) -> Iterator[Answer]:
     """Where the first nan or inf of a tensor or of its gradient came from."""
-    if not isinstance(x, Tensor) or x.raw.dtype.kind not in "fc":
+    if not isinstance(x, Tensor) or not is_floating(x.raw.dtype):
         return
     values = Values()
     e = getattr(x, "fact", None)
@@ -195,7 +196,7 @@ def is_number(x: Any) -> bool:
         isinstance(x, (float, np.generic))
         or isinstance(x, np.ndarray)
         and not x.ndim
-        and x.dtype.kind in "fc"
+        and is_floating(x.dtype)
     )
 
 

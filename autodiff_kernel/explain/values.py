@@ -17,6 +17,8 @@ from autodiff_kernel.core.trail import Passed, Told
 from autodiff_kernel.core.trail import told as told_by_trail
 from autodiff_kernel.core.walk import unbroadcast
 
+from ..core.dtype import is_floating
+
 LARGEST = 4_000_000  # elements of a value that is computed again
 _DRAWN = (
     "redraw", "dropout", "bernoulli", "multinomial", "rand", "normal", "poisson", "standard_gamma", "sample_dirichlet",
@@ -230,7 +232,7 @@ def same(a: Event | None, b: Event | None) -> bool:
 
 def worst(x: Array | None) -> str:
     """'nan', 'inf' or '' : the worst that is among the elements."""
-    if x is None or x.dtype.kind not in "fc":
+    if x is None or not is_floating(x.dtype):
         return ""
     if np.isnan(x).any():
         return "nan"

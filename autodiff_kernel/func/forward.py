@@ -5,6 +5,7 @@ from typing import Any
 
 from ..core import dual, modes
 from ..core.captured import Transforming, guarding
+from ..core.dtype import is_floating
 from ..core.errors import explain
 from ..core.levels import differentiating
 from ..core.op import TABLE
@@ -117,7 +118,7 @@ def check_pair(p: Tensor, t: Tensor) -> None:
     if p.raw.dtype.kind == t.raw.dtype.kind == "f" and p.raw.shape == t.raw.shape:
         return
     for what, x in (("primal", p), ("tangent", t)):
-        if x.raw.dtype.kind not in "fcV":
+        if not is_floating(x.raw.dtype):
             raise explain(
                 ValueError,
                 f"Expected {what} to be floating point or complex, but got: {x.dtype}",

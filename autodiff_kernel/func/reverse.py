@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core import modes
 from ..core.captured import Transforming, guarding
+from ..core.dtype import is_floating
 from ..core.dual_inplace import NoPlace
 from ..core.errors import explain
 from ..core.levels import differentiating
@@ -146,7 +147,7 @@ def vjp_of(func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_au
         ys, out_spec = flatten(out)
         check_outputs(ys, "vjp(f, *primals)")
     for y in ys:
-        if y.raw.dtype.kind not in "fcV":
+        if not is_floating(y.raw.dtype):
             raise RuntimeError(
                 "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
                 f"{y.dtype}"

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import device as devices
 from ..core import dtype as dtypes
 from ..core.create import as_tensor
+from ..core.dtype import is_floating
 from ..core.once import warn
 from ..core.tensor import Tensor
 
@@ -252,7 +253,7 @@ def closeness(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
         if x.dtype.kind in "biu":
             x, y = x.astype(np.float64), y.astype(np.float64)
         close = close | np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= atol + rtol * np.abs(y))
-    if equal_nan and x.dtype.kind in "fcV":
+    if equal_nan and is_floating(x.dtype):
         close = close | np.isnan(x) & np.isnan(y)
     return close
 

@@ -16,6 +16,7 @@ from autodiff_kernel.explain.history import parameters_of
 from autodiff_kernel.explain.numbers import nonfinite
 from autodiff_kernel.explain.words import name_of_tensor
 
+from ..core.dtype import is_floating
 from .build import peek
 from .names import named_tensors
 from .result import Result
@@ -88,7 +89,7 @@ def counts(t: Tensor) -> list[tuple[str, int, int]]:
     g = t._grad_or_none()
     rows = []
     for where, raw in (("", t.raw), ("gradient", g.raw if g is not None else None)):
-        if raw is not None and raw.dtype.kind in "fc":
+        if raw is not None and is_floating(raw.dtype):
             value = np.asarray(peek(raw))
             rows.append((where, int(value.size - np.isfinite(value).sum()), int(value.size)))
     return rows

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..api import attach, check_tensor, public
+from ..dtype import is_floating
 from ..hot import binary
 from ..modes import watch
 from ..op import Op
@@ -88,7 +89,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 def _isclose(a: Any, b: Any, p: Any) -> Any:
     rtol, atol, equal_nan = p
     close = a == b
-    if equal_nan and a.dtype.kind in "fc":
+    if equal_nan and is_floating(a.dtype):
         close = close | ((a != a) & (b != b))
     if rtol == 0 and atol == 0:
         return close

@@ -11,6 +11,7 @@ import numpy as np
 from .. import device as devices
 from .. import dtype as dtypes
 from ..api import check_tensor, into, public
+from ..dtype import is_floating
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..single import plain
@@ -271,7 +272,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
     tensor([1.0000, 2.3133, 3.4076])
     """
     check_tensor("logcumsumexp", input)
-    if input.raw.dtype.kind not in "fcV":
+    if not is_floating(input.raw.dtype):
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.scalar_type}'")
     result = logcumsumexp_row(input, p=wrap_dim(dim, input.raw.ndim, "logcumsumexp"))
     return result if out is None else into(out, result)  # type: ignore[no-any-return]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..api import check_tensor, into, public
+from ..dtype import is_floating
 from ..errors import explain
 from ..failures import shape_clash
 from ..op import TABLE, Op
@@ -117,7 +118,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
     if x.raw.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input")
     count = x.raw.shape[-1] if x.raw.ndim else 1
-    if x.raw.dtype.kind not in "fc":
+    if not is_floating(x.raw.dtype):
         x = x.float()
     x = x if x.raw.ndim == 2 else x.reshape(1, count)
     weights: Any = None

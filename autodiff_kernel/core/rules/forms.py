@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..api import FUNCTIONS, attach, check_tensor, document, into
+from ..dtype import is_floating
 from ..hot import binary
 from ..inplace import in_place
 from ..op import TABLE, Op
@@ -63,7 +64,7 @@ def floats_only(kernel: str, fwd: Callable[..., Any]) -> Callable[..., Any]:
     """`fwd`, refusing integers and truth values."""
 
     def checked(a: Any, *rest: Any) -> Any:
-        if a.dtype.kind not in "fcV":  # V: bfloat16
+        if not is_floating(a.dtype):
             refuse(kernel, a)
         return fwd(a, *rest)
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..api import check_tensor, into, public
+from ..dtype import is_floating
 from ..failures import shape_clash
 from ..meeting import common_dtype
 from ..op import TABLE, Op
@@ -113,7 +114,7 @@ def vector_norm(
     """The vector norm of order `ord` over all elements or along `dim`; what `norm` and `linalg.vector_norm` call."""
     name = "linalg.vector_norm"
     raw = x.raw
-    if raw.dtype.kind not in "fcV":
+    if not is_floating(raw.dtype):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_type}"
         )
@@ -182,12 +183,21 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """
     check_tensor("dist", input)
     check_tensor("dist", other, "other", 2)
+<<<<<<< ours
     kind = common_dtype([input.raw, other.raw])
     if kind.np.kind not in "fcV":
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {kind.scalar_type} instead."
         )
     input, other = to_dtype(input, kind), to_dtype(other, kind)
+=======
+    for x in (input, other):
+        if not is_floating(x.raw.dtype):
+            raise RuntimeError(
+                f"norm(): input dtype should be either floating point or complex. Got {x.dtype.scalar_type} "
+                "instead."
+            )
+>>>>>>> theirs
     clash = shape_clash([tuple(input.raw.shape), tuple(other.raw.shape)])
     if clash is not None:
         raise clash

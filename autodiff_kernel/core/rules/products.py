@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..api import attach, check_tensor, into, public
+from ..dtype import BRAIN
 from ..errors import explain
 from ..failures import shape_clash
 from ..graph import Node, new, tick
@@ -73,6 +74,8 @@ def pairing(op: Op) -> Any:
     def call(x: Any, y: Any, p: Any) -> Any:
         a, b = x.raw, y.raw
         if a.__class__ is not ndarray or b.__class__ is not ndarray or departed[0] or x.is_dual or y.is_dual:
+            return op(x, y, p=p)
+        if BRAIN and a.dtype.kind == "V":
             return op(x, y, p=p)
         out = new(Tensor)
         out.raw = raw = fwd(a, b, p)

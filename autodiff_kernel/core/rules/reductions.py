@@ -1,6 +1,6 @@
 """Many elements to one: sum, mean, prod, all, any, and their relatives that skip nan.
 
-float16 is summed in float32, and whole numbers and truth values in int64, as in PyTorch.
+float16 and bfloat16 are summed in float32, and whole numbers and truth values in int64, as in PyTorch.
 """
 
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from .. import device as devices
 from .. import dtype as dtypes
 from ..api import check_tensor, into, public
+from ..dtype import is_floating
 from ..errors import explain
 from ..op import TABLE, Op
 from ..outline import of_all
@@ -19,16 +20,25 @@ from ..tensor import Tensor
 from .casting import to_dtype
 from .dims import axes as axes
 from .dims import product, wrap_dim
-from .forms import conj
+from .forms import FLOAT32, conj
 from .shapes import expand_row, reshape
 
 ndarray = np.ndarray
 add_up: Any = np.add.reduce
 multiply_up: Any = np.multiply.reduce
-WIDE: dict[Any, Any] = {
-    np.dtype(d): np.dtype(np.int64) for d in "bool uint8 int8 int16 int32 uint16 uint32 uint64".split()
-}
-WIDE[np.dtype(np.float16)] = np.dtype(np.float32)
+
+
+class Wider(dict[Any, Any]):
+    """In which dtype the sum of a NumPy dtype is taken; None: in its own."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        return FLOAT32 if dtype.kind == "V" else None  # V: bfloat16
+
+
+WIDE = Wider(
+    {np.dtype(d): np.dtype(np.int64) for d in "bool uint8 int8 int16 int32 uint16 uint32 uint64".split()}
+)
+WIDE[np.dtype(np.float16)] = FLOAT32
 ALL = (None, False)  # p of a full reduction: (axis, keepdim)
 
 
@@ -36,14 +46,14 @@ def total(a: Any, axis: Any, keep: bool = False) -> Any:
     """The sum of a raw array; a 0-d array as it is."""
     if not a.ndim:
         return alone(a)
-    wide = WIDE.get(a.dtype)
+    wide = WIDE[a.dtype]
     if a.__class__ is not ndarray:  # an array of a GPU: CuPy has no ufunc.reduce
         out = a.sum(axis, dtype=wide, keepdims=keep)
     else:
         out = add_up(a, axis, wide, None, keep)
     if wide is None:
         return out
-    return out if wide.kind == "i" else out.astype(np.float16)
+    return out if wide.kind == "i" else out.astype(a.dtype)
 
 
 def alone(a: Any) -> Any:
@@ -151,7 +161,7 @@ prod_row = Op(
 
 
 def without_nan(a: Any) -> Any:
-    return np.where(np.isnan(a), a.dtype.type(0), a) if a.dtype.kind in "fc" else a
+    return np.where(np.isnan(a), a.dtype.type(0), a) if is_floating(a.dtype) else a
 
 
 def is_number(a: Any) -> Any:
@@ -254,7 +264,7 @@ def mean(
         if not (dtype.is_floating_point or dtype.is_complex):
             raise no_mean("Optional", dtype)
         input = to_dtype(input, dtype)
-    elif input.raw.dtype.kind not in "fcV":
+    elif not is_floating(input.raw.dtype):
         raise no_mean("Input", input.dtype)
     if dim is None and not keepdim:
         result = _means(input, ALL)
@@ -336,7 +346,7 @@ def nanmean(
     tensor(1.5000)
     """
     check_tensor("nanmean", input)
-    if input.raw.dtype.kind not in "fcV":
+    if not is_floating(input.raw.dtype):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{input.dtype.scalar_type}"

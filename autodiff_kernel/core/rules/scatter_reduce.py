@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import device as devices
 from ..api import attach, check_tensor, into, public
+from ..dtype import is_floating
 from ..inplace import in_place
 from ..op import TABLE, Op
 from ..tensor import Tensor
@@ -92,7 +93,7 @@ def reducer(kind: str) -> Any:
             devices.add_at(line, spots, src)
         if kind == "mean":
             counts = _counts(out, index, out.shape, dim, include_self)
-            out = out / counts if out.dtype.kind in "fc" else (out // counts).astype(out.dtype)
+            out = out / counts if is_floating(out.dtype) else (out // counts).astype(out.dtype)
         return _shaped(out, a)
 
     return fwd

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import device as devices
 from ..api import check_tensor, public
+from ..dtype import is_floating
 from ..tensor import Tensor, wrap
 from .complexes import view_as_real
 from .fourier import fft, ifft, irfft, rfft
@@ -106,7 +107,7 @@ def stft(
 
 
 def _check_stft(x: Tensor, n_fft: int, hop: int, size: int, window: Any, center: bool) -> None:
-    if x.raw.dtype.kind not in "fc":
+    if not is_floating(x.raw.dtype):
         raise RuntimeError("stft: expected a tensor of floating point or complex values")
     if x.raw.ndim not in (1, 2):
         raise RuntimeError("stft: expected a 1D or 2D tensor")

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from ..api import check_tensor, into, public
+from ..dtype import is_floating
 from ..meeting import NUMBERS
 from ..op import Op
 from ..tensor import Tensor
@@ -244,7 +245,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.raw.dtype != input.raw.dtype and (name == "end" or x.ndim):
             raise RuntimeError(f"expected dtype {_old(input)} for `{name}` but got dtype {_old(x)}")
-    if input.raw.dtype.kind not in "fc":
+    if not is_floating(input.raw.dtype):
         refuse("lerp_kernel_scalar" if not isinstance(weight, Tensor) else "lerp_kernel_tensor", input.raw)
     if isinstance(weight, Tensor):
         result = lerp_tensor(input, end, to_dtype(weight, input.dtype))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..api import check_tensor, into, public
+from ..dtype import is_floating
 from ..op import Op
 from ..single import plain
 from ..storage import in_order
@@ -105,7 +106,7 @@ def parameters(name: str, x: Any, dim: Any, unbiased: Any, keepdim: Any, correct
     """p of the row; PyTorch's forms `var(unbiased)`, `var(dim, unbiased, keepdim)`, `var(dim, correction=…)`."""
     check_tensor(name, x)
     raw = x.raw
-    if raw.dtype.kind not in "fcV":
+    if not is_floating(raw.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     if dim.__class__ is bool:
         dim, unbiased = None, dim
