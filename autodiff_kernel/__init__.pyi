@@ -11,6 +11,7 @@ from . import autograd as autograd
 from . import backends as backends
 from . import core as core
 from . import cuda as cuda
+from . import datasets as datasets
 from . import dialect as dialect
 from . import distributions as distributions
 from . import fft as fft
@@ -26,6 +27,7 @@ from . import special as special
 from . import testing as testing
 from . import utils as utils
 from . import version as version
+from . import vision as vision
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .core.device import device as device

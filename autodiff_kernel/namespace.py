@@ -61,6 +61,7 @@ _LATE_MODULES = {
         "accelerator",
         "as_torch",
         "backends",
+        "datasets",
         "fft",
         "linalg",
         "optim",
@@ -68,6 +69,7 @@ _LATE_MODULES = {
         "signal",
         "special",
         "testing",
+        "vision",
     )
 }
 _LATE_NAMES = {"load": "serialization", "save": "serialization"}
