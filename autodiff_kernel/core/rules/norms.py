@@ -183,21 +183,12 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """
     check_tensor("dist", input)
     check_tensor("dist", other, "other", 2)
-<<<<<<< ours
     kind = common_dtype([input.raw, other.raw])
-    if kind.np.kind not in "fcV":
+    if not is_floating(kind.np):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {kind.scalar_type} instead."
         )
     input, other = to_dtype(input, kind), to_dtype(other, kind)
-=======
-    for x in (input, other):
-        if not is_floating(x.raw.dtype):
-            raise RuntimeError(
-                f"norm(): input dtype should be either floating point or complex. Got {x.dtype.scalar_type} "
-                "instead."
-            )
->>>>>>> theirs
     clash = shape_clash([tuple(input.raw.shape), tuple(other.raw.shape)])
     if clash is not None:
         raise clash
