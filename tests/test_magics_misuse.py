@@ -97,3 +97,23 @@ def test_a_cure_for_a_magic_is_code_and_its_line_is_as_typed(running: Kernel) ->
 def test_a_limit_that_merges_nothing_says_nothing(running: Kernel) -> None:
     [view] = running.run("%graph --limit 0 y").of("display_data")
     assert "groups" not in view["data"]["text/plain"]
+
+
+def test_a_cure_calls_the_loss_by_its_name(running: Kernel) -> None:
+    answer = running.run(
+        "w = torch.ones(2, requires_grad=True)\nmse = (w * w).sum()\nmse.backward()\n"
+        "with torch.no_grad():\n    w -= 0.1 * w.grad\nw.grad = None\n%why w"
+    )
+    [view] = answer.of("display_data")
+    assert "What to write: mse.backward()   # before w.grad is read" in view["data"]["text/plain"]
+
+
+def test_blocks_without_gradients_say_nothing_about_them(running: Kernel) -> None:
+    running.run(
+        "class M:\n    def __init__(self):\n        self.w = torch.ones(2, requires_grad=True)\n"
+        "    def __call__(self, x):\n        with torch.scope('m'):\n            return x * self.w\n"
+        "    def named_parameters(self):\n        yield 'w', self.w\n"
+        "m = M()\nm(x).sum().backward()"
+    )
+    [view] = running.run("%graph m(x)").of("display_data")
+    assert "▣" in view["data"]["text/plain"] and "last backward" not in view["data"]["text/plain"]

@@ -75,7 +75,7 @@ def none(x: Tensor, names: Names) -> Answer:
             "grad cleared",
             f"{name}.grad is None: it was cleared{in_line(cleared)}, and no backward has run since.",
             lines(("the gradient came in", came), ("it was cleared in", cleared)),
-            f"loss.backward()   # before {name}.grad is read",
+            f"{_backward_again(came)}   # before {name}.grad is read",
             TRAINING,
             about=(x,),
         )
@@ -96,6 +96,16 @@ def none(x: Tensor, names: Names) -> Answer:
         "loss.backward()",
         GRADIENTS,
         about=(x,),
+    )
+
+
+def _backward_again(came: Event | None) -> str:
+    """The call that brought a gradient, as the user wrote it."""
+    text = "" if came is None else expression(came.place)
+    return (
+        text
+        if text.endswith(")") and "backward" in text and "\n" not in text and len(text) < 60
+        else "loss.backward()"
     )
 
 
@@ -507,7 +517,7 @@ def zero(x: Tensor, names: Names) -> Iterator[Answer]:
             "grad cleared",
             f"{name}.grad is zero: it was set to zero{in_line(e)}, and no backward has run since.",
             lines(("set to zero in", e)),
-            f"loss.backward()   # before {name.strip('`')}.grad is read",
+            f"{_backward_again(last('gradient', x))}   # before {name.strip('`')}.grad is read",
             TRAINING,
             about=(x,),
         )

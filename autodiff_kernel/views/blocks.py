@@ -13,6 +13,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from .build import FOREIGN
 from .collapse import Stretch, merge
 from .model import DATA, GROUP, LEAF, OUTPUT, GraphNode, GraphView, counted
 from .names import Names, modules_of
@@ -53,7 +54,8 @@ def blocks(
         nodes.append(node if node.details else replace(node, value="", grad_state="", stored=""))
     whole = sum(_used(view, {edge.target for edge in view.edges if view.nodes[edge.target].scope}).values())
     caption = " · ".join(filter(None, (merged.caption.split(" · ")[0], counted(whole, "parameter"))))
-    made = replace(merged, nodes=tuple(nodes), caption=caption, title=_title(view, names))
+    notes = tuple(note for note in merged.notes if note != FOREIGN or any(node.grad_state for node in nodes))
+    made = replace(merged, nodes=tuple(nodes), caption=caption, title=_title(view, names), notes=notes)
     return replace(made, alt=_alt(made, whole))
 
 

@@ -30,6 +30,7 @@ from .style import NOT_RECORDED, NOT_YET, array_text, number
 _BACKWARD, _CAPITAL = re.compile(r"Backward\d*$"), re.compile(r"(?<=[a-z0-9])([A-Z])")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 SUMMED = 10_000_000  # elements of a live tensor that a summary still reads
+FOREIGN = "The last backward did not start at this graph's output: grad is what it brought here."
 _LONG, _LISTED = 160, 40  # characters of a source line, and lines
 NOT_KEPT = "passed, not kept"
 
@@ -171,9 +172,7 @@ class _Builder:
         if self.wish.saved and any(node.op is not None and node.op.is_spent for node in self.all):
             notes.append("A backward has freed what the operations had kept.")
         if self.foreign and self.wish.grads:
-            notes.append(
-                "The last backward did not start at this graph's output: grad is what it brought here."
-            )
+            notes.append(FOREIGN)
         return GraphView(
             nodes,
             tuple(self.edges),
