@@ -188,9 +188,12 @@ def permutation(engine: Engine, count: int) -> Array:
     steps = np.arange(max(count - 1, 0), dtype=np.uint64)
     partners = (engine.words(steps.size) % (_U64(count) - steps) + steps).tolist()
     order = list(range(count))
-    for place_, partner in enumerate(partners):
-        order[place_], order[partner] = order[partner], order[place_]
-    return np.array(order, np.int64)
+    drawn: list[int] = []
+    draw = drawn.append
+    for place_, partner in enumerate(partners):  # a swap whose first half goes to its last place at once
+        draw(order[partner])
+        order[partner] = order[place_]
+    return np.array(drawn + order[-1:], np.int64)
 
 
 # --- the others --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Random numbers, the generators: `torch.Generator`, the default ones, seeding and states as tensors."""
 
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -92,17 +93,23 @@ def _rebuild(device: str, state: Any) -> Generator:
 default_generator = Generator()
 default_generator.seed()
 _of_gpus: dict[int, Generator] = {}
+of_threads: dict[int, Generator] = {}  # of a DataLoader's workers, by their threads
 
 
 def generator_of(where: devices.device) -> Generator:
     """The default generator of a concrete device; that of a GPU begins with the CPU's last seed."""
     if where.type == "cpu":
-        return default_generator
+        return _of_cpu()
     found = _of_gpus.get(where.index or 0)
     if found is None:
         found = Generator(where).manual_seed(default_generator.initial_seed())
         _of_gpus[where.index or 0] = found
     return found
+
+
+def _of_cpu() -> Generator:
+    """The default generator of the thread that asks."""
+    return of_threads.get(get_ident(), default_generator) if of_threads else default_generator
 
 
 def chosen(generator: Any, where: devices.device) -> Engine:
@@ -136,7 +143,10 @@ def manual_seed(seed: Any) -> Generator:
     tensor([0.4963, 0.7682])
     """
     seed = int(seed)
-    default_generator.manual_seed(seed)
+    own = _of_cpu()
+    own.manual_seed(seed)
+    if own is not default_generator:
+        return own
     for generator in _of_gpus.values():
         generator.manual_seed(seed)
     return default_generator
@@ -151,7 +161,7 @@ def seed() -> int:
 
 def initial_seed() -> int:
     """The seed that the CPU's default generator was started with."""
-    return default_generator.initial_seed()
+    return _of_cpu().initial_seed()
 
 
 def get_rng_state() -> Any:
@@ -163,7 +173,7 @@ def get_rng_state() -> Any:
     >>> a.tolist() == b.tolist()
     True
     """
-    return default_generator.get_state()
+    return _of_cpu().get_state()
 
 
 def set_rng_state(new_state: Any) -> None:
@@ -171,4 +181,4 @@ def set_rng_state(new_state: Any) -> None:
 
     Raises TypeError unless `new_state` is a uint8 tensor, RuntimeError if its bytes are no such state.
     """
-    default_generator.set_state(new_state)
+    _of_cpu().set_state(new_state)

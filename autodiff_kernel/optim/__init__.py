@@ -12,6 +12,7 @@
 tensor([0.1860], requires_grad=True)
 """
 
+from ..core import places as _places
 from . import lr_scheduler as lr_scheduler
 from . import swa_utils as swa_utils
 from .adadelta import Adadelta
@@ -31,3 +32,5 @@ __all__ = [
     "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer", "RAdam", "RMSprop",
     "Rprop", "SGD", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
+
+_places.claim()

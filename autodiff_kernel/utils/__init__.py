@@ -6,11 +6,11 @@ from typing import Any
 from . import checkpoint as checkpoint
 from . import hooks as hooks
 
-__all__ = ["checkpoint", "dlpack", "hooks"]
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
 
 def __getattr__(name: str) -> Any:
-    """dlpack comes with the first question for it."""
-    if name != "dlpack":
+    """data and dlpack come with the first question for it."""
+    if name not in ("data", "dlpack"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _import_module(f"{__name__}.dlpack")
+    return _import_module(f"{__name__}.{name}")
