@@ -28,10 +28,20 @@ inferring = [False]  # is any thread in inference mode?
 beneath: list[Any] = [None]  # what `watch` is apart from inference mode, which marks results by watching them
 lines = [False]  # are only lines kept?  The hot path finds them itself
 watchers: dict[str, Any] = {}  # journal.py puts its functions here
+beside: list[Any] = [None]  # what `watch` is apart from the recording of steps, see the package `replay`
 _lock = threading.Lock()
+
+
+def _nothing(*_: Any) -> None:
+    """Nobody asks."""
+
+
+for _word in ("drawn", "walked", "derived", "read"):  # the package `replay` listens to these
+    watchers[_word] = _nothing
 _off: set[int] = set()  # the threads that have gradients off
 _inferring: set[int] = set()  # the threads in inference mode
 _saving: set[int] = set()  # the threads with hooks on saved values, see packing.py
+_stepping: set[int] = set()  # the threads on which a step is recorded, see the package `replay`
 _choices = 0  # how many `recording()` blocks are open, on all threads
 _keep_everywhere = False
 _provenance = False
@@ -78,6 +88,8 @@ def _set_flags(choices: int = 0) -> None:
         beneath[0], inferring[0] = watch[0], not not _inferring
         if _inferring:
             watch[0] = watchers["inferred"]
+        if _stepping:
+            beside[0], watch[0], lines[0] = watch[0], watchers["stepped"], False
         special[0] = departed[0] or watch[0] is not None
 
 
@@ -145,6 +157,17 @@ def put_saving(flag: bool) -> None:
         saving[0] = not not _saving
         departed[0] = not not _off or not not _saving
         special[0] = departed[0] or watch[0] is not None
+
+
+def put_stepping(flag: bool) -> None:
+    """Let `watchers["stepped"]` see every operation, or (as far as this thread is concerned) no longer."""
+    (_stepping.add if flag else _stepping.discard)(threading.get_ident())
+    _set_flags()
+
+
+def is_stepping() -> bool:
+    """Whether a step is recorded on this thread."""
+    return bool(_stepping) and threading.get_ident() in _stepping
 
 
 def switched_off_at() -> Any:
