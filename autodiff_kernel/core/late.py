@@ -44,6 +44,13 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "histograms": ("histogram", "histogramdd", ""),
     "differences": ("frexp", "gradient", ""),
     "spectrograms": ("istft stft", "", ""),
+    "losses": ("", "", ""),
+    "embeddings": ("", "", ""),
+    "image_columns": ("", "", ""),
+    "resampling": ("", "", ""),
+    "padding": ("", "", ""),
+    "pooling": ("", "", ""),
+    "standardization": ("", "", ""),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
     "convolution": ("", "", ""),
     "convolutions": (

@@ -1,0 +1,48 @@
+"""Attention: each query takes the values whose keys it resembles."""
+
+import math
+from typing import Any
+
+from ...core.api import FUNCTIONS
+from .activations import softmax
+from .dropping import dropout
+
+__all__ = ["scaled_dot_product_attention"]
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """softmax(query keyᵀ / √E + mask) value.
+
+    query: (…, L, E), key: (…, S, E), value: (…, S, V). attn_mask: True where a query may look, or numbers that are added.
+    is_causal: no query looks at later keys. Returns (…, L, V). Raises RuntimeError for a mask together with is_causal.
+
+    >>> import autodiff_kernel as torch
+    >>> q = torch.ones(1, 2, 4)
+    >>> torch.nn.functional.scaled_dot_product_attention(q, q, torch.tensor([[[1.], [3.]]]), is_causal=True)
+    tensor([[[1.],
+             [2.]]])
+    """
+    if is_causal and attn_mask is not None:
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query @ key.transpose(-2, -1) * factor
+    if is_causal:
+        size = query.shape[-2], key.shape[-2]
+        attn_mask = FUNCTIONS["ones"](size, dtype=FUNCTIONS["tensor"](True).dtype, device=query.device).tril()
+    if attn_mask is not None:
+        if attn_mask.raw.dtype.kind == "b":
+            scores = scores.masked_fill(~attn_mask, -math.inf)
+        else:
+            scores = scores + attn_mask
+    weights = softmax(scores, -1)
+    if attn_mask is not None and attn_mask.raw.dtype.kind == "b":
+        weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0)
+    return dropout(weights, dropout_p) @ value
