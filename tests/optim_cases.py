@@ -16,6 +16,7 @@ OPTIMIZERS: dict[str, list[dict[str, Any]]] = {
     "NAdam": [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
     "RAdam": [{}, {"lr": 0.05, "weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
     "Rprop": [{}, {"lr": 0.1, "etas": (0.4, 1.3), "maximize": True}],
+    "Adafactor": [{}, {"lr": 0.1, "weight_decay": 0.1, "maximize": True}, {"d": 1.5, "eps": (1e-3, 1e-2)}],
     "ASGD": [{}, {"t0": 3, "lr": 0.1, "weight_decay": 0.1}],
 }  # fmt: skip
 LBFGS: list[dict[str, Any]] = [

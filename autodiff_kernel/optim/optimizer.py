@@ -12,6 +12,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
+from ..core import modes
 from ..core.errors import explain
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor, type_name
@@ -61,6 +62,11 @@ def _with_hooks(step: Any) -> Any:
 
     @functools.wraps(step)
     def stepped(self: "Optimizer", *args: Any, **kwargs: Any) -> Any:
+        if modes.is_stepping():  # torch.compile records the step as one line
+            return modes.watchers["called"](run, self, args, kwargs)
+        return run(self, *args, **kwargs)
+
+    def run(self: "Optimizer", *args: Any, **kwargs: Any) -> Any:
         if not (self._hooks["step_pre"] or self._hooks["step_post"] or _before_all or _after_all):
             return step(self, *args, **kwargs)
         given: Any = ((self, *args), kwargs)
