@@ -60,17 +60,18 @@ def _greatest(x: Any, p: Windows) -> tuple[Any, Any]:
     wide = bordered(x, p, low)
     parts = [wide[(..., *place)] for place in p.places()]
     best = parts[0].copy()
+    on_gpu = not isinstance(best, np.ndarray)  # there a question would wait for the answer
     for part in parts[1:]:
         np.maximum(best, part, out=best)
     step = devices.zeros(best.shape, np.uint8 if len(parts) < 256 else np.int64, like=x)
     inside = None  # where a border could pass for an element
-    if wide is not x and (best == low).any():
+    if wide is not x and (on_gpu or (best == low).any()):
         mask = bordered(devices.ones(x.shape, np.bool_, like=x), p, False)
         inside = [mask[(..., *place)] for place in p.places()]
     for k in range(len(parts) - 1, -1, -1):
         found = parts[k] == best
         np.copyto(step, k, where=found & inside[k] if inside else found)
-    if x.dtype.kind == "f" and (best != best).any():  # of several nan the last, as in PyTorch
+    if x.dtype.kind == "f" and (on_gpu or (best != best).any()):  # of several nan the last, as in PyTorch
         for k, part in enumerate(parts):
             np.copyto(step, k, where=part != part)
     return best, _in_plane(step, p)
