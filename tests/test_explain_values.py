@@ -4,6 +4,7 @@ import pytest
 from cells import cell, line_numbers
 
 import autodiff_kernel as torch
+from autodiff_kernel import explain
 
 
 # ------------------------------------------------------------------------------------------------ nan and inf, forward
@@ -353,3 +354,24 @@ counted = a.int() + b
     assert line_numbers(a) == [3] and a.fix.startswith("a.int() + b")
     assert ns["both"].tolist() == [True, True, False] and ns["counted"].tolist() == [2, 1, 0]
     assert "truth values added" not in ns.topics("counted")
+
+
+def test_questions_about_nothing_known_are_told_apart_from_mistakes():
+    class Silent:
+        def __getattr__(self, name):
+            raise RuntimeError(name)
+
+    class Odd:
+        def named_parameters(self):
+            yield 1
+
+    cycle = []
+    cycle.append(cycle)
+    for x in (None, 1, "x", cycle, {"a": cycle}, Silent(), Odd(), Odd, lambda: 0, 10**30, range(3)):
+        assert explain.why(x, {}).topic == "nothing" and explain.answers(x, {1: x, "y": cycle}) == []
+        for ask in (explain.shapes, explain.dtypes):
+            with pytest.raises(TypeError, match=r"takes a tensor, not"):
+                ask(x)
+    for ask in (explain.why, explain.answers, explain.shapes, explain.dtypes):
+        with pytest.raises(TypeError, match="namespace is a dictionary of names"):
+            ask(torch.ones(1), [1])

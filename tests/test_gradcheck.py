@@ -393,3 +393,16 @@ def test_batches_of_tangents():
     assert gradcheck(
         lambda a, b: (a @ b, a * b), inputs, check_forward_ad=True, check_batched_forward_grad=True
     )
+
+
+def test_a_function_may_give_its_input_as_it_is():
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(lambda t: t, (x,)) and gradcheck(lambda t: (t, t * t), (x,), fast_mode=True)
+    assert gradgradcheck(lambda t: t, (x,))
+
+
+@pytest.mark.parametrize("name, value", [("atol", -1), ("rtol", -1e-3), ("rtol", float("nan"))])
+def test_tolerances_are_not_negative(name, value):
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match=f"{name} must be greater than or equal to zero, but got {value}"):
+        gradcheck(torch.sin, (x,), **{name: value})

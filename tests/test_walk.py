@@ -1,8 +1,10 @@
 """The walk: roots and inputs of all kinds, what is freed, and whose memory a gradient is."""
 
+import copy
 import gc
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
 import tracemalloc
@@ -271,3 +273,17 @@ def test_the_history_of_a_view_is_linked_to_that_of_the_view_before(step):
     with torch.no_grad():
         x += 1
     assert x.tolist() == base.tolist()
+
+
+def test_nodes_are_neither_copied_nor_pickled():
+    node = (torch.ones(1, requires_grad=True) * 2).grad_fn
+    for take in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot pickle 'MulBackward0' object"):
+            take(node)
+
+
+def test_set_grad_enabled_takes_a_bool():
+    for mode in (1, None, "a"):
+        with pytest.raises(TypeError, match=r"argument 'enabled' \(position 1\) must be bool, not"):
+            torch.set_grad_enabled(mode)
+    assert torch.is_grad_enabled()

@@ -226,7 +226,9 @@ def check_undefined(check: _Check) -> None:
     ys = fd.differentiable(check.func(*check.inputs))
     for y in ys:  # nothing comes for any output of a Function of the user's
         n = y.node
-        n = n.left if n is not None and n.op.picks else n
+        if n is None or n.op is None:  # an input as it is
+            continue
+        n = n.left if n.op.picks else n
         if n is not None and n.op is not None and n.op.whole is not None:
             nothing = [None] * len(n.sy) if n.op.outputs else None
             must_vanish(lambda n=n, nothing=nothing: n.op.whole(nothing, n, True))  # type: ignore[misc]
@@ -433,6 +435,9 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not tolerance >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     given = fd.as_tuple(inputs)
     check_inputs(given)
     check = _Check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode)

@@ -185,6 +185,9 @@ class Node:
 
         return tuple(input_metadata(self))
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{self.title}' object")  # nor copy: a graph belongs to its tensors
+
     def __repr__(self) -> str:
         return f"<{self.title}>"
 

@@ -327,7 +327,10 @@ class set_grad_enabled(_Switch):
     """
 
     def __init__(self, mode: bool) -> None:
-        self._mode = bool(mode)
+        if mode is not True and mode is not False:
+            kind = type(mode).__name__
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {kind}")
+        self._mode = mode
         self._before = _thread.grad, _thread.off_at
         self.__enter__()
 

@@ -13,7 +13,19 @@ from autodiff_kernel.core.tensor import Tensor
 from .answer import LESSONS, Answer, lines
 from .history import fact
 from .related import ancestors, tensors_of
-from .words import Names, atom, dtype, expression, label, name_of_tensor, names_of_caller, number, operation
+from .words import (
+    Names,
+    atom,
+    check_asked,
+    checked_names,
+    dtype,
+    expression,
+    label,
+    name_of_tensor,
+    names_of_caller,
+    number,
+    operation,
+)
 
 LONGEST = 40  # steps that `dtypes` shows
 
@@ -35,7 +47,8 @@ def dtypes(x: Tensor, namespace: Names = None) -> Answer:
     torch.tensor([1, 2]): int64
     n / 2: int64 -> float32
     """
-    namespace = names_of_caller() if namespace is None else namespace
+    check_asked(x, "dtypes")
+    namespace = names_of_caller() if namespace is None else checked_names(namespace)
     name = name_of_tensor(x, namespace) or "it"
     events = [
         e for e in ancestors(x) if e.kind in ("operation", "write", "made") and isinstance(e.dtype, np.dtype)

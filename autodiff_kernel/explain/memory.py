@@ -24,7 +24,7 @@ from . import rewrite
 from .answer import LESSONS, Answer, lines
 from .history import fact, nodes, parameters_of
 from .related import direct_uses
-from .words import Names, atom, label, name_of_tensor, names_of_caller, shape, size, times
+from .words import Names, atom, checked_names, label, name_of_tensor, names_of_caller, shape, size, times
 
 LESSON = LESSONS["training"]
 MOST = 100_000  # nodes of a graph that are counted
@@ -281,7 +281,7 @@ def memory(namespace: Names = None) -> Memory:
     w     [1000]  3.91 KiB  -         -
     together 7.82 KiB
     """
-    namespace = names_of_caller() if namespace is None else namespace
+    namespace = names_of_caller() if namespace is None else checked_names(namespace)
     found: dict[int, tuple[str, Tensor]] = {}
     for name, value in list(namespace.items()):
         if not name.startswith("_"):

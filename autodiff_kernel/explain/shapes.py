@@ -17,7 +17,18 @@ from .causes import INFIX
 from .history import fact
 from .related import ancestors, direct_uses, is_operation, operations, operations_around, tensors_of, uses_of
 from .values import once, recall
-from .words import Names, atom, expression, label, name_of_tensor, names_of_caller, operation, shape
+from .words import (
+    Names,
+    atom,
+    check_asked,
+    checked_names,
+    expression,
+    label,
+    name_of_tensor,
+    names_of_caller,
+    operation,
+    shape,
+)
 
 Shape = tuple[int, ...]
 FOLDS = ("sum", "mean", "nansum", "prod", "amax", "amin", "max_dim", "min_dim", "argmax", "argmin", "std", "var", "any",
@@ -44,7 +55,8 @@ def shapes(x: Tensor, namespace: Names = None) -> Answer:
     x.t(): [2, 3] -> [3, 2]
     x.t().sum(dim=0): [3, 2] -> [2]
     """
-    namespace = names_of_caller() if namespace is None else namespace
+    check_asked(x, "shapes")
+    namespace = names_of_caller() if namespace is None else checked_names(namespace)
     events = [
         e for e in ancestors(x) if e.kind in ("operation", "write", "made") and isinstance(e.shape, tuple)
     ]

@@ -16,7 +16,7 @@ from .history import name_of
 from .names import Names, at, called, given_name, in_line, listed
 from .paths import last, parents
 from .updates import changed, is_gradient_of, uses_of_gradient, was_read, write_to_gradient, writes_to
-from .words import names_of_caller
+from .words import checked_names, names_of_caller
 
 TRAINING = LESSONS["training"]
 COPIES = {"clone", "cast", "contiguous"}
@@ -182,6 +182,13 @@ def _because(step: Any, x: Tensor, names: Names) -> tuple[str, Event | None]:
 # ------------------------------------------------------------------------------------------------ many parameters
 def named_tensors(x: Any, names: Names) -> list[tuple[str, Tensor]] | None:
     """The parameters of a model, an optimizer or a collection of tensors, with what to call them; None for anything else."""
+    try:
+        return _named_tensors(x, names)
+    except Exception:  # an object of the user's that does not answer, or whose methods give something else
+        return None
+
+
+def _named_tensors(x: Any, names: Names) -> list[tuple[str, Tensor]] | None:
     if isinstance(x, (Tensor, str, bytes, BaseException, type)) or x is None:
         return None
     own = next((k for k, v in (names or {}).items() if v is x and not k.startswith("_")), "")
@@ -238,7 +245,7 @@ def untrained(parameters: Any, namespace: Names = None) -> list[Answer]:
     ['not used']
     >>> explain.watch(False)
     """
-    namespace = names_of_caller() if namespace is None else namespace
+    namespace = names_of_caller() if namespace is None else checked_names(namespace)
     named = [("", parameters)] if isinstance(parameters, Tensor) else named_tensors(parameters, namespace)
     if named is None:
         raise TypeError(

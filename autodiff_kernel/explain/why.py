@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autodiff_kernel.core import modes
+from autodiff_kernel.core.tensor import Tensor
 
 from .answer import Answer
 from .cuts import cut_from_a_gradient
@@ -25,7 +26,7 @@ from .uninitialised import uninitialised
 from .unseen import changed_unseen
 from .values import one_question
 from .whole_numbers import cut_off, divided, rounded, wrapped
-from .words import names_of_caller
+from .words import checked_names, names_of_caller
 from .writes import last_write, shared_memory, two_names, view_written
 
 Diagnosis = Callable[[Any, Mapping[str, Any] | None], Iterator[Answer]]
@@ -80,9 +81,10 @@ def answers(x: Any, namespace: Mapping[str, Any] | None = None) -> list[Answer]:
 
 def answers_to(things: Sequence[Any], namespace: Mapping[str, Any]) -> list[Answer]:
     """Everything that is known about any of several things, the most important first; each answer once."""
+    namespace = checked_names(namespace)
     ranked: list[tuple[int, Answer]] = []
     with modes.recording(False), one_question():
-        for x in things:  # (diagnoses share what they look up about one of them)
+        for x in filter(_answers, things):  # (diagnoses share what they look up about one of them)
             for rank, diagnosis in enumerate(DIAGNOSES):
                 ranked += [(rank, a) for a in diagnosis(x, namespace)]
     found: list[Answer] = []
@@ -90,6 +92,15 @@ def answers_to(things: Sequence[Any], namespace: Mapping[str, Any]) -> list[Answ
         if a not in found:
             found.append(a)
     return found
+
+
+def _answers(x: Any) -> bool:
+    """Can x be asked for an attribute at all?  (Objects of the user's may do as they like.)"""
+    try:
+        getattr(x, "fact", None)
+    except Exception:
+        return False
+    return True
 
 
 class _Newest:
@@ -116,17 +127,18 @@ def why(x: Any = NEWEST, namespace: Mapping[str, Any] | None = None) -> Answer:
     >>> answer.topic, answer.fix
     ('detach', 'h = w * 2   # if gradients should flow through it')
     """
-    namespace = names_of_caller() if namespace is None else namespace
+    namespace = names_of_caller() if namespace is None else checked_names(namespace)
     if x is NEWEST:
         x = newest_error()
         if x is None:
             return Answer("nothing", "No exception was left uncaught so far: ask about a tensor, why(x).")
-    found = answers(x, namespace)
+    found = answers_to([x], namespace)
     return found[0] if found else Answer("nothing", _nothing(x, namespace))
 
 
 def _nothing(x: Any, namespace: Mapping[str, Any]) -> str:
-    known = getattr(x, "fact", None) is not None or x is None or isinstance(x, BaseException)
+    recorded = isinstance(x, Tensor) and getattr(x, "fact", None) is not None
+    known = recorded or x is None or isinstance(x, BaseException)
     if not modes.keeps() and not known:
         return "Nothing was recorded about it: recording is off. Call explain.watch() before the code that you ask about."
     return nothing_at_hand(x, namespace)

@@ -4,6 +4,7 @@ import ast
 import dis
 import sys
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -34,6 +35,22 @@ def names_of_caller() -> dict[str, Any]:
     """The names of whoever called the function that asks."""
     frame = sys._getframe(2)
     return {**frame.f_globals, **frame.f_locals}
+
+
+def checked_names(namespace: Any) -> Mapping[str, Any]:
+    """The names that a user handed over, those that are no text left out; TypeError if it is no mapping."""
+    if not isinstance(namespace, Mapping):
+        kind = type(namespace).__name__
+        raise TypeError(f"namespace is a dictionary of names, such as globals(); this is {kind}")
+    if all(isinstance(name, str) for name in namespace):
+        return namespace
+    return {name: value for name, value in namespace.items() if isinstance(name, str)}
+
+
+def check_asked(x: Any, who: str) -> None:
+    """TypeError for something else than a tensor."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{who}() takes a tensor, not {type(x).__name__}")
 
 
 def is_thrown_away(place: Place | None) -> bool:
@@ -172,5 +189,5 @@ def size(count: float) -> str:
 
 
 __all__ = ["Names", "atom", "dtype", "expression", "is_thrown_away", "label", "name_of_tensor",
-           "names_of_caller", "number", "operation",
+           "check_asked", "checked_names", "names_of_caller", "number", "operation",
            "owner_of", "shape", "size", "stored_as", "times"]  # fmt: skip

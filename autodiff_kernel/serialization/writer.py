@@ -173,7 +173,7 @@ class Writer:
             self.hooks()
             self.emit(b"tR")
         else:
-            self.plain(t, t.requires_grad and t.is_leaf, where)
+            self.plain(t, t.requires_grad, where)
         self.remember(t)
 
     def hooks(self) -> None:
