@@ -52,10 +52,6 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "pooling": ("", "", ""),
     "standardization": ("", "", ""),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
-    "image_columns": ("", "", ""),
-    "resampling": ("", "", ""),
-    "padding": ("", "", ""),
-    "pooling": ("", "", ""),
     "convolution": ("", "", ""),
     "convolutions": (
         "",
