@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from .homes import ROOT, home, names_below, names_in, ours
+from .homes import CLASSES, ROOT, home, names_below, names_in, ours
 
 _GONE = object()
 
@@ -64,9 +64,9 @@ class Finder:
         if found is not None:
             if not hasattr(found, "__path__") and names_below(name):  # a file of ours, a package of PyTorch's
                 self._set(found, "__path__", [])
-            for missing in [n for n in names if n not in vars(found)] if "." in name else []:
-                value = look_up(name, missing)
-                if value is not _GONE and not hasattr(found, missing):
+            for missing in CLASSES.get(name, ()) if "." in name else ():
+                value = _GONE if hasattr(found, missing) else look_up(name, missing)
+                if value is not _GONE:
                     self._set(found, missing, value)
             return found
         if any(look_up(name, n) is not _GONE for n in names):

@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..utils.data import Dataset
 
-class ImageFiles:
+
+class ImageFiles(Dataset[Any]):
     """A set of labelled images read from files; an item is (image, label), each after its transform.
 
     root: the folder.  train: the training set, else the test set.  transform: applied to each image, a PIL image;
