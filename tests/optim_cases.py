@@ -150,3 +150,36 @@ def combined(torch: Any) -> list[Any]:
             optimizer.step()
             schedule.step()
     return out
+
+
+# how AveragedModel averages: settings by functions of swa_utils
+AVERAGES: list[dict[str, Any]] = [
+    {},
+    {"avg_fn": lambda u: u.get_ema_avg_fn(0.9)},
+    {"multi_avg_fn": lambda u: u.get_ema_multi_avg_fn(0.9)},
+]
+
+
+def averaged(torch: Any, settings: dict[str, Any]) -> list[Any]:
+    """A training from loader to schedule: the losses, then what the averaged model says and what its state is called."""
+    torch.manual_seed(0)
+    u, nn, data = torch.optim.swa_utils, torch.nn, torch.utils.data
+    model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    mean = u.AveragedModel(model, **{key: make(u) for key, make in settings.items()})
+    x, y = torch.randn(64, 4), torch.randint(2, (64,))
+    loader = data.DataLoader(data.TensorDataset(x, y), batch_size=16, shuffle=True)
+    schedule = u.SWALR(optimizer, 0.05, 3)
+    losses = []
+    for _ in range(5):
+        for a, b in loader:
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(a), b)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        mean.update_parameters(model)
+        schedule.step()
+    u.update_bn(loader, mean)
+    mean.eval()
+    return [losses, mean(x[:3]).tolist(), list(mean.state_dict())]

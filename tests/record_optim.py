@@ -25,6 +25,7 @@ found = {
         if name in cases.CLOSED
     },
     "combined": cases.combined(torch),
+    "averaged": [cases.averaged(torch, settings) for settings in cases.AVERAGES],
 }
 target = Path(__file__).parent / "data" / "optim.json"
 target.write_text(json.dumps(found) + "\n")

@@ -55,6 +55,25 @@ def test_combined_schedules():
     np.testing.assert_allclose(cases.combined(torch), RECORDED["combined"], rtol=1e-14)
 
 
+@pytest.mark.parametrize("i", range(len(cases.AVERAGES)))
+def test_a_training_with_averaged_weights(i):
+    losses, outputs, names = cases.averaged(torch, cases.AVERAGES[i])
+    wanted = RECORDED["averaged"][i]
+    np.testing.assert_allclose(losses, wanted[0], atol=1e-5)
+    np.testing.assert_allclose(outputs, wanted[1], atol=1e-5)
+    assert names == wanted[2]
+
+
+def test_means_that_are_refused():
+    u = torch.optim.swa_utils
+    with pytest.raises(ValueError, match="Invalid decay value 1.5 provided"):
+        u.get_ema_avg_fn(1.5)
+    with pytest.raises(AssertionError, match="Only one of avg_fn and multi_avg_fn should be provided"):
+        u.AveragedModel(
+            torch.nn.Linear(1, 1), avg_fn=u.get_swa_avg_fn(), multi_avg_fn=u.get_swa_multi_avg_fn()
+        )
+
+
 # ------------------------------------------------------------------------------------------------ layouts and kinds
 @pytest.mark.parametrize("name", cases.OPTIMIZERS)
 def test_large_transposed_and_complex_parameters_train_as_small_ones(name, monkeypatch):
