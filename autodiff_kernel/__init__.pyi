@@ -30,6 +30,7 @@ from . import version as version
 from . import vision as vision
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from .autograd.compiled import compile as compile
 from .core.device import device as device
 from .core.dtype import can_cast as can_cast
 from .core.dtype import dtype as dtype

@@ -72,7 +72,7 @@ _LATE_MODULES = {
         "vision",
     )
 }
-_LATE_NAMES = {"load": "serialization", "save": "serialization"}
+_LATE_NAMES = {"compile": "autograd.compiled", "load": "serialization", "save": "serialization"}
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)
@@ -87,7 +87,8 @@ def __getattr__(name: str) -> _Any:
         value: _Any = _import_module(f"{__package__}.{name}")
         _places.claim()
     elif name in _LATE_NAMES:
-        value = getattr(__getattr__(_LATE_NAMES[name]), name)
+        value = getattr(_import_module(f"{__package__}.{_LATE_NAMES[name]}"), name)
+        _places.claim()
     else:
         value = _late.function(name)
         if value is None:

@@ -40,6 +40,7 @@ def backward(
         )
     if modes.watch[0] is not None:
         modes.watchers["started"]("backward", tensors, create_graph, inputs)
+        modes.watchers["walked"](tensors, gradients, retain_graph, create_graph, inputs)
     roots = roots_of(tensors, gradients, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     route: Route | None = None
@@ -132,6 +133,7 @@ def grad(
             outputs=tuple(outputs),
         )
     if modes.watch[0] is not None:
+        modes.watchers["derived"](outputs, inputs, gradients, create_graph, out)
         for x, g in zip(inputs, out):
             if g is not None:
                 modes.watchers["note"](

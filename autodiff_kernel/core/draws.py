@@ -12,7 +12,7 @@ import numpy as np
 from . import device as devices
 from . import distributions as draw
 from . import dtype as dtypes
-from . import samplewise
+from . import modes, samplewise
 from .api import attach, check_tensor, into, only_function
 from .create import made, pinned, shape_of
 from .failures import shape_clash
@@ -51,6 +51,8 @@ def _new(
     where = devices.parse(device)
     count = math.prod(shape)
     result = made(onto(numbers(chosen(generator, where), count).reshape(shape), where), requires_grad)
+    if modes.watch[0] is not None:
+        modes.watchers["drawn"](result, partial(_new, shape, numbers, generator, device))
     return into(out, result)
 
 
@@ -66,7 +68,10 @@ def _like(input: Tensor, numbers: Any, dtype: Any, device: Any, requires_grad: b
     contiguous = real == sorted(real)  # the new tensor has no gaps, even if `input` has
     flat = numbers(dtype or input.dtype, contiguous)(chosen(None, where), raw.size)
     host = flat.reshape([raw.shape[axis] for axis in order]).transpose(np.argsort(order)) if order else flat
-    return made(onto(host.reshape(raw.shape) if contiguous else host, where), requires_grad)
+    result = made(onto(host.reshape(raw.shape) if contiguous else host, where), requires_grad)
+    if modes.watch[0] is not None:
+        modes.watchers["drawn"](result, partial(_like, wrap(raw), numbers, dtype, device, False))
+    return result
 
 
 def _float(dtype: Any) -> dtypes.dtype:

@@ -17,7 +17,7 @@ import numpy as np
 from . import device as devices
 from . import distributions as draw
 from . import dtype as dtypes
-from . import samplewise
+from . import modes, samplewise
 from .api import attach
 from .errors import explain
 from .generator import chosen
@@ -52,7 +52,14 @@ def _fill(target: Tensor, generator: Any, node: str, numbers: Draw) -> Tensor:
 
     def filled(old: Tensor) -> Any:
         raw = target.raw
-        return redraw(old, wrap(_laid_out(numbers(engine, raw.size), raw)), p=node)
+
+        def drawn() -> Tensor:
+            return wrap(_laid_out(numbers(engine, raw.size), raw))
+
+        new = drawn()
+        if modes.watch[0] is not None:
+            modes.watchers["drawn"](new, drawn)
+        return redraw(old, new, p=node)
 
     return in_place(filled, redraw)(target)
 
@@ -361,6 +368,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 
             chances = TABLE["expand"](p, p=self.raw.shape)
             return self.copy_(FUNCTIONS["bernoulli"](chances, generator=generator))  # type: ignore[no-any-return]
+        if modes.watch[0] is not None:
+            modes.watchers["read"]("bernoulli_", p)
         return _fill(self, generator, "BernoulliBackward1", bernoulli_numbers(p, self.raw))
     if dtype.is_complex:
         raise unsupported("bernoulli_scalar_cpu_", dtype)

@@ -273,7 +273,7 @@ def plain(item: Any, x: Tensor) -> Any:
             item if isinstance(item, ndarray) else list(item) if not isinstance(item, str) else item
         )
         raw = item.raw
-        if raw.dtype.kind != "b" and raw.dtype != np.uint8:
+        if raw.dtype.kind != "b" and raw.dtype != np.uint8 and raw.dtype != np.int64:
             item = wrap(raw := raw.astype(np.int64))
     else:
         kind_name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
