@@ -58,7 +58,7 @@ def batch_norm(
         )
     dims = (0, *range(2, input.dim()))
     y, _ = standardize_row(input, p=(dims, float(eps)))
-    if running_mean is not None:
+    if running_mean is not None and count:
         with modes.no_grad():
             x = input.detach()
             mean, var = x.mean(dims), x.var(dims, unbiased=True)
