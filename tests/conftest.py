@@ -12,7 +12,7 @@ import pytest
 from autodiff_kernel.core import places
 from autodiff_kernel.jupyter import kernelspec
 
-collect_ignore_glob = ["record_*.py"]  # scripts; some need PyTorch
+collect_ignore_glob = ["record_*.py", "unchanged/*", "data/*"]  # scripts; some need PyTorch
 
 _session = ExitStack()
 

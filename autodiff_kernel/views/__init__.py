@@ -16,6 +16,7 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     jacobian(f, x) the Jacobian as a grid, with J·v or uᵀ·J
     gradcheck(f, x) derivatives three ways, and the error against the step
     shapes(y)      which operand had which shape on the way to y, or in a line that failed
+    summary(m, size) a model's layers as a table: output shapes, parameters, bytes
     watch(mark())  what happened since a moment: nodes, memory, gradients, copies
     descent(f, x)  the paths of SGD, momentum and Adam on the contours of f
     surface(W)     a matrix, or a function of two numbers, as a surface in 3-D
@@ -23,9 +24,11 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     prediction(…)  a guess beside what came out
     check(f, …)    an exercise: right, wrong with a hint, or not attempted
     error(e)       what an error of ours is about, and what to write instead
+    compiled(f, x) the program that torch.compile makes of f, beside its graph
     inspect(x)     what a tensor, a node or a model is: facts, history, a small graph
 """
 
+from .compiled import compiled as compiled
 from .descent import descent as descent
 from .dialect import dialect as dialect
 from .error import error as error
@@ -42,6 +45,7 @@ from .placement import place as place
 from .result import Result as Result
 from .shapes import shapes as shapes
 from .steps import steps as steps
+from .summary import summary as summary
 from .surface import surface as surface
 from .tensors import tensors as tensors
 from .timegrad import timegrad as timegrad
@@ -53,6 +57,7 @@ from .why import why as why
 __all__ = [
     "Result",
     "check",
+    "compiled",
     "descent",
     "dialect",
     "error",
@@ -68,6 +73,7 @@ __all__ = [
     "prediction",
     "shapes",
     "steps",
+    "summary",
     "surface",
     "tensors",
     "timegrad",
