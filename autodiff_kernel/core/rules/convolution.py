@@ -29,7 +29,7 @@ from .forms import conj
 from .reductions import sum_row
 
 Sizes = tuple[int, ...]
-MOST = 1 << 21  # elements of columns at a time: more samples than fit are done in turns
+MOST = 1 << 18  # elements of columns at a time, as many as a cache holds: more samples are done in turns
 
 
 class Geometry(NamedTuple):
@@ -132,7 +132,7 @@ def turns(count: int, each: int) -> Any:
 
 def wide(*xs: Any) -> Any:
     """Half precision as single precision: sums of many products need the digits."""
-    return [x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind == "f" else x for x in xs]
+    return [x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x for x in xs]
 
 
 # ------------------------------------------------------------------------------------------------ the three sums
@@ -173,7 +173,7 @@ def _to_weight(x: Any, g: Any, p: Geometry) -> Any:
     each = x.shape[1] // p.groups
     w: Any = None
     for part in turns(x.shape[0], x.shape[1] * prod(p.kernel) * prod(p.output)):
-        made = times(rows_of(g[part], p), columns(x[part], p).swapaxes(1, 2))
+        made = times(columns(x[part], p), rows_of(g[part], p).swapaxes(1, 2)).swapaxes(1, 2)  # so it is faster
         w = made if w is None else w + made
     shape = (g.shape[1], each, *p.kernel)
     if w is None:  # no samples
