@@ -10,6 +10,7 @@ import linecache
 import os
 import re
 import sys
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -37,10 +38,7 @@ class Place:
     @property
     def line(self) -> int:
         """The line number, counted from 1."""
-        for start, stop, line in self.code.co_lines():
-            if start <= self.instruction < stop and line is not None:
-                return line
-        return self.code.co_firstlineno
+        return _line(self.code, self.instruction)
 
     @property
     def text(self) -> str:
@@ -68,6 +66,14 @@ class Place:
 
     def __hash__(self) -> int:
         return hash((self.code, self.instruction))
+
+
+@lru_cache(4096)  # diagnoses ask for the lines of a loop's events again and again
+def _line(code: CodeType, instruction: int) -> int:
+    for start, stop, line in code.co_lines():
+        if start <= instruction < stop and line is not None:
+            return line
+    return code.co_firstlineno
 
 
 def is_cell(filename: str) -> bool:

@@ -368,6 +368,7 @@ def rebound(x: Tensor, e: Event, names: Names) -> Rebound | None:
     """Does x take the place of a leaf: by its name, in the leaf's own line, or as its updated value?"""
     name = name_of(x, names) or given_name(e)
     seen: set[int] = set()
+    used: set[int] | None = None
     waiting, near = [e], 0
     while waiting and near < 40:
         near += 1
@@ -377,15 +378,9 @@ def rebound(x: Tensor, e: Event, names: Names) -> Rebound | None:
                 continue
             seen.add(id(z))
             if z.kind == "asked" or z.kind == "met" and _is_leaf(z):
-                updates = _uses_gradient_of(e, z)
-                if (
-                    updates
-                    or given_name(z) == name
-                    and name
-                    or at(z) == at(e)
-                    and at(e)
-                    and cuts.same_line(z, e)
-                ):
+                used = _gradients_used(e) if used is None else used
+                updates = id(z.result) in used
+                if updates or cuts.same_line(z, e) or name and given_name(z) == name:
                     return Rebound(z, updates)
             elif z.kind == "operation" and (cuts.same_line(z, e) or z.op is not None):
                 waiting.append(z)
@@ -397,20 +392,21 @@ def _is_leaf(e: Event) -> bool:
     return t is not None and t.is_leaf and t.requires_grad
 
 
-def _uses_gradient_of(e: Event, leaf: Event) -> bool:
-    """Whether the line of e computes with the gradient of the leaf."""
+def _gradients_used(e: Event) -> set[int]:
+    """Of which tensors (known by the ids of their events' results) the line of e computes with the gradient."""
     waiting, seen = [e], set()
+    found: set[int] = set()
     while waiting:
         y = waiting.pop()
         for z in parents(y):
             if id(z) in seen:
                 continue
             seen.add(id(z))
-            if z.op == "grad" and z.kind == "made" and parents(z) and parents(z)[0].result is leaf.result:
-                return True
+            if z.op == "grad" and z.kind == "made" and parents(z):
+                found.add(id(parents(z)[0].result))
             if not z.tracked or cuts.same_line(z, e):
                 waiting.append(z)
-    return False
+    return found
 
 
 def _leaf_again(e: Event, name: str, updates: bool) -> str:

@@ -47,20 +47,19 @@ def cuts(e: Event) -> list[Cut]:
 
 def origins(e: Event) -> list[Event]:
     """The events with which the ways to e begin: data, and what is older than the recording; in order of time."""
-    found: list[Event] = []
+    found: dict[int, Event] = {}  # by the tensors that they tell of
     seen = {id(e)}
     waiting = deque([e])
     while waiting:
         e = waiting.popleft()
         before = parents(e)
         if not before or e.kind == "made":
-            if not any(same(x, e) for x in found):
-                found.append(e)
+            found.setdefault(id(e if e.result is None else e.result), e)
         for x in before if e.kind != "made" else ():
             if id(x) not in seen:
                 seen.add(id(x))
                 waiting.append(x)
-    return found[::-1]
+    return list(found.values())[::-1]
 
 
 def forgotten(e: Event) -> bool:

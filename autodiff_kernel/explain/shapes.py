@@ -35,6 +35,7 @@ FOLDS = ("sum", "mean", "nansum", "prod", "amax", "amin", "max_dim", "min_dim", 
          "all", "median_dim", "logsumexp", "cumsum", "softmax", "log_softmax")  # fmt: skip
 _KEEPING = ("cumsum", "softmax", "log_softmax")
 LONGEST = 40  # steps that `shapes` shows
+MANY = 8  # operands: of more, two are told
 
 
 def shapes(x: Tensor, namespace: Names = None) -> Answer:
@@ -79,7 +80,10 @@ def shape_steps(events: Sequence[Event], names: Names) -> list[str]:
 def _step(e: Event, names: Names) -> str:
     place = e.place
     where = f"{place.number}, " if place is not None and place.in_cell else ""
-    given = " and ".join(shape(x.shape) for x in tensors_of(e) if isinstance(x.shape, tuple))
+    shapes = [shape(x.shape) for x in tensors_of(e) if isinstance(x.shape, tuple)]
+    if len(shapes) > MANY:
+        shapes = [*shapes[:2], f"{len(shapes) - 2} more"]
+    given = " and ".join(shapes)
     change = f"{given} -> {shape(e.shape)}" if given else shape(e.shape)
     return f"{where}{expression(place) or operation(e)}: {change}"
 

@@ -88,14 +88,17 @@ def page(m: ShapesView) -> Page:
     if m.left_out:
         blocks.append(Words((f"… {m.left_out} earlier steps",), "quiet"))
     if m.line:
-        blocks.append(Words((m.line,), "code"))
+        blocks.append(Words((clip(m.line),), "code"))
     if m.message:
         blocks.append(Words((m.message,), "alarm"))
     if m.operands:
         blocks.append(Table(("operand", "shape", "dtype"), m.operands))
     if m.steps:
         blocks.append(
-            Table(("code", "shapes before", "shape after"), tuple((clip(c), b, a) for c, b, a in m.steps))
+            Table(
+                ("code", "shapes before", "shape after"),
+                tuple((clip(c), clip(b), clip(a)) for c, b, a in m.steps),
+            )
         )
     if not m.steps and not m.operands:
         blocks.append(Words(("No tensor was made: nothing was recorded here.",), "quiet"))

@@ -12,9 +12,10 @@ from functools import lru_cache
 
 from .boxes import badge, gradient_label, tag, within
 from .model import DATA, FREE, GROUP, LEAF, OUTPUT, SAVED, GraphNode, GraphView, Summary, counted
-from .style import NOT_RECORDED, printable, shape_text
+from .style import NOT_RECORDED, clip, printable, shape_text
 
 _SIGNS = {LEAF: "◆", DATA: "◇", OUTPUT: "◉", GROUP: "▣", SAVED: "▢", FREE: "○"}
+SHORT, ROOM = 80, 36_000  # characters of a cell where there are many lines, of all lines' cells in a column
 _LANES = 16  # more rails than this help nobody
 _UNEVEN = re.compile(  # where characters may be wide or combine with the one before
     "[\u0300-\u036f\u0483-\u0489\u0591-\u115f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u2e80-\U0010ffff]"
@@ -202,7 +203,8 @@ def width(text: str) -> int:
 def _table(rows: list[list[str]]) -> list[str]:
     """Columns under each other; a column with nothing in it is left out, and so is the head of the last one."""
     filled = [k for k in range(len(rows[0])) if any(row[k] for row in rows[1:])]
-    cells = [[printable(row[k]) for k in filled] for row in rows]
+    most = max(SHORT, ROOM // len(rows))
+    cells = [[clip(printable(row[k]), most) for k in filled] for row in rows]
     taken = [[width(text) for text in row] for row in cells]
     widths = [max(column) for column in zip(*taken, strict=True)]
     return [

@@ -27,6 +27,8 @@ from .trace_latex import latex as trace_latex
 from .trace_table import html, text
 from .walking import Part, Walk, shown
 
+SEEDS, TERMS = 12, 24  # inputs that each get a column of tangents; terms of an adjoint that are all written
+
 
 class SeedError(ValueError):
     """A seed that has not one number for each input."""
@@ -162,6 +164,8 @@ def _model(
             values[n] = _still_held(n, order)
     vectors = _vectors(moving, seeds)
     notes = []
+    if seeds is None and len(moving) > SEEDS and not vectors:
+        notes.append(f"{len(moving)} inputs: tangents are shown for the seeds that are asked for")
     columns = [_tangents(order, values, moving, vector) for _, vector in vectors]
     if any(c is None for c in columns):
         columns, vectors = [], []
@@ -176,7 +180,7 @@ def _model(
                 )
     rows = tuple(_row(n, names, values, columns, moving, y, received if reverse else None) for n in order)
     given = ", ".join(_shown(x) if isinstance(x, Tensor) else repr(x) for _, x in inputs)
-    call = f"{_name(f)}({given})"
+    call = f"{_name(f)}({clip(given, 400)})"
     what = ["forward ↓ with tangents"] if vectors else []
     what += ["reverse ↑ with adjoints"] if reverse else []
     title = f"Evaluation trace of {call}" + (": " + ", ".join(what) if what else "")
@@ -222,7 +226,7 @@ def _vectors(moving: Any, seeds: Any) -> list[tuple[str, list[Any]]]:
             vector = [_raw_seed(p, x) for p, (_, x) in zip(parts, moving, strict=True)]
             chosen.append((f"ẇ (seed {', '.join(_shown(p) for p in parts)})", vector))
         return chosen
-    if any(x.raw.ndim for _, x in moving):
+    if len(moving) > SEEDS or any(x.raw.ndim for _, x in moving):
         return []
     return [
         (f"ẇ (seed {name})", [_raw_seed(1.0 if i == j else 0.0, x) for j, (_, x) in enumerate(moving)])
@@ -382,7 +386,13 @@ def _adjoint(n: Node, names: Any, values: Any, y: Tensor, all_received: Any) -> 
         total = total if contribution is None else total + contribution
     if not terms:
         return "not reached", "0"
+    if len(terms) > TERMS:
+        return f"{terms[0]} + … + {terms[-1]} ({len(terms):,} terms)", _total(total)
     text_ = " + ".join(terms)
     if len(terms) > 1 and all(c is not None and not np.ndim(c) for c in numbers):
         text_ += " = " + " + ".join(_number(c) for c in numbers)
-    return text_, "0" if total is None else _cell(np.asarray(total))
+    return text_, _total(total)
+
+
+def _total(total: Any) -> str:
+    return "0" if total is None else _cell(np.asarray(total))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from .style import GRADIENT, INK, LEAF, LINE, MONO, RULE, card_html, escape_xml, printable
+from .style import GRADIENT, INK, LEAF, LINE, MONO, RULE, card_html, clip, escape_xml, printable
 from .trace_latex import local
+
+ROWS, CELL = 120, 240  # rows that are shown, characters of a line in a cell
 
 
 def columns(model: Any) -> list[tuple[str, str, str]]:
@@ -20,14 +22,22 @@ def columns(model: Any) -> list[tuple[str, str, str]]:
     return found
 
 
+def drawn(model: Any) -> list[Any]:
+    """The rows that a table shows: all, or of many the first and the last, with None for those between them."""
+    rows = list(model.rows)
+    return rows if len(rows) <= ROWS else [*rows[: ROWS // 2], None, *rows[-ROWS // 2 :]]
+
+
 def cells(model: Any, row: Any) -> list[str]:
     """One row's cells; on a worksheet only the formula is filled in."""
+    if row is None:
+        return [f"… {len(model.rows) - ROWS:,} more steps", *[""] * (len(columns(model)) - 1)]
     step = f"{row.name} = {row.formula}"
     slopes = ["\n".join(map(local, row.partials))] if model.partials else []
     filled = [row.value, *row.tangents, *slopes, *([row.adjoint_from, row.adjoint] if model.reverse else [])]
     if model.blank:
         filled = [""] * len(filled)
-    return [step, *filled]
+    return [clip(step, CELL), *("\n".join(clip(line, CELL) for line in cell.split("\n")) for cell in filled)]
 
 
 def width(text: str) -> int:
@@ -51,7 +61,7 @@ def text(model: Any) -> str:
     """The table in characters."""
     heads = columns(model)
     lines: list[list[str]] = []
-    for row in model.rows:
+    for row in drawn(model):
         parts = [printable_lines(c) for c in cells(model, row)]
         for k in range(max(map(len, parts))):
             lines.append([p[k] if k < len(p) else "" for p in parts])
@@ -93,7 +103,7 @@ def html(model: Any) -> str:
             f"color:{_COLOURS[kind]}'>{escape_xml(head)}</th>"
         )
     out.append("</tr></thead><tbody>")
-    for row in model.rows:
+    for row in drawn(model):
         out.append("<tr style='background:#ffffff'>")
         for i, (cell, (_, align, kind)) in enumerate(zip(cells(model, row), heads, strict=True)):
             out.append(_cell(model, row, i, cell, align, kind, len(heads)))
@@ -106,7 +116,7 @@ def html(model: Any) -> str:
 def _cell(model: Any, row: Any, i: int, cell: str, align: str, kind: str, count: int) -> str:
     """One cell; results (the value of the output, the gradients of the inputs) are bold."""
     last = model.reverse and i == count - 1
-    strong = i == 1 and row.role == "output" or last and row.role == "input"
+    strong = row is not None and (i == 1 and row.role == "output" or last and row.role == "input")
     style = f"padding:4px 10px;border-bottom:1px solid {RULE};text-align:{align};color:{_COLOURS[kind]}"
     style += ";font-weight:600" if strong else ""
     if model.blank and i:  # room to write in, which a narrow window may take back
