@@ -26,6 +26,24 @@ LBFGS: list[dict[str, Any]] = [
 ]
 
 
+MUON: list[dict[str, Any]] = [
+    {},
+    {"momentum": 0.8, "nesterov": False, "ns_steps": 6, "lr": 0.01},
+    {"adjust_lr_fn": "match_rms_adamw", "weight_decay": 0.0},
+]
+
+
+def made_orthogonal(torch: Any, settings: dict[str, Any]) -> list[Any]:
+    """A flat and a tall matrix after 20 steps with given gradients."""
+    params = [values(torch, *shape).requires_grad_() for shape in ((3, 4), (6, 2))]
+    optimizer = torch.optim.Muon(params, **settings)
+    for k in range(STEPS):
+        for i, p in enumerate(params):
+            p.grad = values(torch, *p.shape, start=1 + k + 0.5 * i)
+        optimizer.step()
+    return [p.detach().tolist() for p in params]
+
+
 def values(torch: Any, *shape: int, start: float = 0.0) -> Any:
     """Numbers between -1 and 1 that look random, and are the same everywhere."""
     count = 1

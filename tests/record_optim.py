@@ -17,6 +17,7 @@ found = {
         for i, settings in enumerate(several)
         for dtype in ("float32", "float64")
     ],
+    "made orthogonal": [cases.made_orthogonal(torch, settings) for settings in cases.MUON],
     "minimized": [cases.minimized(torch, settings) for settings in cases.LBFGS],
     "rates": [cases.rates(torch, name, settings) for name, settings in cases.SCHEDULES],
     "jumped": {

@@ -31,6 +31,19 @@ def test_gradient_descent_in_small_float32_is_exact(i):
     assert cases.trained(torch, "SGD", cases.OPTIMIZERS["SGD"][i]) == wanted
 
 
+@pytest.mark.parametrize("i", range(len(cases.MUON)))
+def test_muon_trains_as_pytorch_s(i):
+    for a, b in zip(cases.made_orthogonal(torch, cases.MUON[i]), RECORDED["made orthogonal"][i]):
+        np.testing.assert_allclose(a, b, atol=2e-5)  # a last bit of bfloat16, times the learning rate
+
+
+def test_muon_takes_matrices_only():
+    with pytest.raises(
+        ValueError, match="Muon only supports 2D parameters whereas we found a parameter with size"
+    ):
+        torch.optim.Muon([torch.ones(2, requires_grad=True)])
+
+
 @pytest.mark.parametrize("i", range(len(cases.LBFGS)))
 def test_lbfgs_descends_as_pytorch_s(i):
     np.testing.assert_allclose(
@@ -135,6 +148,10 @@ def test_parameters_on_a_simulated_gpu():
     torch.cuda.simulate(1)
     try:
         w = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
+        m = torch.eye(2, device="cuda").requires_grad_()
+        m.grad = torch.ones(2, 2, device="cuda")
+        torch.optim.Muon([m]).step()
+        assert m.tolist() != [[1, 0], [0, 1]]
         for name in cases.OPTIMIZERS:
             optimizer = getattr(torch.optim, name)([w])
             w.grad = torch.tensor([1.0, -1.0], device="cuda")

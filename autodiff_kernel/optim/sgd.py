@@ -82,5 +82,8 @@ class SGD(ArrayOptimizer):
         else:
             v = opened(held, as_reals=False)
             np.multiply(v, momentum, v)
-            add_product(v, g, 1 - dampening, v)
+            if dampening:
+                add_product(v, g, 1 - dampening, v)
+            else:
+                np.add(v, g, v)
         return add_product(g, v, momentum, np.empty_like(v)) if nesterov else v
