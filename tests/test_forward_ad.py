@@ -497,3 +497,33 @@ def test_no_array_is_taken_of_what_moves():
                 transform(lambda t, take=take: (take(t), t.sum())[1])(x)
     with torch.autograd.forward_ad.dual_level():  # here an array is the value's, as in PyTorch
         assert torch.autograd.forward_ad.make_dual(x, x).numpy().tolist() == [1.0, 2.0]
+
+
+def test_what_is_written_out_for_two_arrays_gives_what_the_rules_give():
+    """Tangents are memory of their own, views of a dual number move with it, and wrong shapes say so as always."""
+    f = torch.func
+    x, w, b = torch.randn(3, 4).double(), torch.randn(5, 4).double(), torch.randn(5).double()
+    dx, dw, db = (torch.randn_like(t) for t in (x, w, b))
+    y, dy = f.jvp(lambda x, w, b: (x @ w.t() + b) * (x @ w.t()), (x, w, b), (dx, dw, db))
+    h, dh = x @ w.t(), dx @ w.t() + x @ dw.t()
+    assert torch.allclose(y, (h + b) * h) and torch.allclose(dy, (dh + db) * h + (h + b) * dh)
+    for g in (lambda t: t + x, lambda t: x + t, lambda t: t - x):
+        moved = f.jvp(g, (x,), (dx,))[1]
+        assert torch.equal(moved, dx) and moved.data_ptr() != dx.data_ptr()
+
+    def written(t):
+        view = t.t()[0]
+        view.mul_(3)
+        return t * 1
+
+    given = x.clone()
+    out, rate = f.jvp(lambda t: written(t.clone()), (given,), (dx,))
+    scale = torch.tensor([3.0, 1.0, 1.0, 1.0]).double()
+    assert torch.equal(out, x * scale) and torch.equal(rate, dx * scale) and torch.equal(given, x)
+    for wrong in (lambda t: t @ x, lambda t: t + b, lambda t: t.permute(0, 0), lambda t: t.view(5)):
+        with pytest.raises(RuntimeError):
+            f.jvp(wrong, (x,), (dx,))
+    assert f.jvp(lambda t: t > x, (x,), (dx,))[1].tolist() == [[0.0] * 4] * 3
+    assert f.jvp(lambda t: f.jvp(lambda u: u * u * t, (t,), (dx,))[1], (x,), (dx,))[1].allclose(
+        4 * x * dx * dx
+    )

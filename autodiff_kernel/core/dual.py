@@ -25,6 +25,7 @@ from .modes import watch
 from .op import TABLE, Op, size_of
 from .outline import no_storage, of_all
 from .saved import Saved
+from .single import viewing
 from .tensor import Parameter, Tensor, wrap
 
 ndarray = np.ndarray
@@ -220,8 +221,13 @@ def unmoved(y: Any) -> Tensor:
 # ------------------------------------------------------------------------------------------------ an operation
 def push(op: Op, xs: Any, p: Any) -> Any:
     """One operation on dual numbers: the primal result, and the tangent by the rules of the row."""
-    if not op.view and not op.outputs and watch[0] is None:
-        done = on_arrays(op, xs, p)
+    if not op.outputs and watch[0] is None:
+        if op.view:
+            done = on_view(op, xs[0], p)
+        else:
+            done = on_two(op, xs, p) if len(xs) == 2 and op.each is None and op.jvp is None else None
+            if done is None:
+                done = on_arrays(op, xs, p)
         if done is not None:
             return done
     top = 0
@@ -260,6 +266,109 @@ def push(op: Op, xs: Any, p: Any) -> Any:
     if isinstance(y, tuple):
         return tuple(v if d is None else result(op, v, d, ts, top) for v, d in zip(y, t))
     return y if t is None or not is_floating(y.raw.dtype) else result(op, y, t, ts, top)
+
+
+def on_view(op: Op, x: Any, p: Any) -> Any:
+    """A view of an ordinary dual number: the same view of its value and of its tangent."""
+    if x.__class__ is not Dual or x.level not in live or stopped[0] and _thread.stopped:
+        return None
+    v, t = x.primal, x.tangent
+    if v.__class__ is not Tensor or t.__class__ is not Tensor:
+        return None
+    a, b = v.raw, t.raw
+    if (
+        a.__class__ is not ndarray
+        or b.__class__ is not ndarray
+        or a.dtype is not b.dtype
+        or a.dtype.kind != "f"
+    ):
+        return None
+    call = _viewing.get(op)
+    if call is None:
+        call = _viewing[op] = viewing(op)
+    prepare_views(x, x.level)
+    try:
+        d = make(call(v, p), call(x.tangent, p), x.level)
+    except Exception:
+        return None  # the ordinary way says what is wrong
+    d.shared = True
+    return d
+
+
+_viewing: dict[Op, Any] = {}  # the rows that give views, written out
+
+
+def on_two(op: Op, xs: Any, p: Any) -> Any:
+    """`on_arrays` written out for what is most frequent: two arrays of one dtype, and a row without a jvp of its own."""
+    x, y = xs
+    top = 0
+    da: Any = None
+    db: Any = None
+    t: Any
+    if x.__class__ is Dual:
+        top = x.level
+        t = x.tangent
+        if t.__class__ is not Tensor or t.node is not None:
+            return None
+        da = t.raw
+        x = x.primal
+    if y.__class__ is Dual:
+        if top and y.level != top:
+            return None
+        top = y.level
+        t = y.tangent
+        if t.__class__ is not Tensor or t.node is not None:
+            return None
+        db = t.raw
+        y = y.primal
+    if x.__class__ is not Tensor or y.__class__ is not Tensor or x.node is not None or y.node is not None:
+        return None
+    a, b = x.raw, y.raw
+    if a.__class__ is not ndarray or b.__class__ is not ndarray or not a.ndim or not b.ndim:
+        return None
+    dtype = a.dtype
+    if b.dtype is not dtype or dtype.kind != "f" or top not in live or stopped[0] and _thread.stopped:
+        return None
+    if (
+        da is not None
+        and (da.__class__ is not ndarray or da.dtype is not dtype)
+        or db is not None
+        and (db.__class__ is not ndarray or db.dtype is not dtype)
+    ):
+        return None
+    mode = op.mode if op.differentiable else ""
+    try:
+        value = op.fwd(a, b, p) if op.params else op.fwd(a, b)
+        if mode == "linear":
+            t = None if da is None else op.fwd(da, b, p) if op.params else op.fwd(da, b)
+            u = None if db is None else op.fwd(a, db, p) if op.params else op.fwd(a, db)
+        elif mode == "elementwise":
+            n = new(Saved)
+            n.a, n.b, n.y, n.p = a, b, value, p
+            n.sa, n.sb, n.sy = a.shape, b.shape, value.shape
+            t = None if da is None else op.a(da, n)  # type: ignore[misc]
+            u = None if db is None else op.b(db, n)  # type: ignore[misc]
+        else:
+            return None
+        if u is not None:
+            t = u if t is None else t + u  # (both are moving: a new array)
+    except Exception:
+        return None  # the ordinary way says what is wrong
+    if value.__class__ is not ndarray or value.dtype is not dtype or not value.ndim:
+        return None
+    if t.__class__ is not ndarray or t.dtype is not dtype:
+        return None
+    if t.shape != value.shape:
+        t = np.array(np.broadcast_to(t, value.shape), dtype)
+    elif t.base is not None or t is da or t is db:  # the rule handed a tangent on
+        t = t.copy()
+    d = new(Dual)
+    d.primal = x = new(Tensor)
+    d.tangent = y = new(Tensor)
+    d.level = top
+    x.raw, y.raw = value, t
+    x.node = x.version = x.family = y.node = y.version = y.family = None
+    return d
 
 
 def on_arrays(op: Op, xs: Any, p: Any) -> Any:

@@ -80,8 +80,14 @@ def _flatten(x: Any, leaves: list[Any]) -> Spec:
     elif kind is deque:
         extra = x.maxlen
     before = len(leaves)
-    parts = tuple([_flatten(v, leaves) for v in x])
-    return Spec(kind, extra, parts, len(leaves) - before)
+    parts = []
+    for v in x:
+        if type(v) in PLAIN or isinstance(v, tuple):
+            parts.append(_flatten(v, leaves))
+        else:  # a leaf, without a call
+            leaves.append(v)
+            parts.append(LEAF)
+    return Spec(kind, extra, tuple(parts), len(leaves) - before)
 
 
 def unflatten(spec: Spec, leaves: Iterable[Any]) -> Any:
@@ -97,7 +103,7 @@ def _unflatten(spec: Spec, leaves: Any) -> Any:
     kind = spec.kind
     if kind is None:
         return next(leaves)
-    parts = [_unflatten(p, leaves) for p in spec.parts]
+    parts = [next(leaves) if p is LEAF else _unflatten(p, leaves) for p in spec.parts]
     if kind is list:
         return parts
     if kind is defaultdict:
