@@ -50,6 +50,7 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "resampling": ("", "", ""),
     "padding": ("", "", ""),
     "pooling": ("", "", ""),
+    "fractional": ("", "", ""),
     "standardization": ("", "", ""),
     "trapezoids": ("", "cumulative_trapezoid trapezoid trapz", ""),
     "convolution": ("", "", ""),

@@ -85,6 +85,17 @@ def draw_adaptive(d: Draw) -> Any:
     return [d.distinct((*lead(d), *size))], (size, (d.integer(1, 4), d.integer(1, 6)))
 
 
+def draw_fractional(d: Draw) -> Any:
+    kernel, out = (d.integer(1, 2), d.integer(1, 2)), (d.integer(1, 3), d.integer(1, 3))
+    size = tuple(k + m - 1 + d.integer(0, 3) for k, m in zip(kernel, out, strict=True))
+    shape = lead(d)
+    return [d.distinct((*shape, *size)), d.array((*shape, 2), inside)], (kernel, size, out)
+
+
+def inside(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    return rng.uniform(0.1, 0.9, shape)
+
+
 def places(d: Draw, plane: tuple[int, ...], shape: tuple[int, ...], once: bool) -> Any:
     """Places in planes: at most once each, or any."""
     count, n = int(np.prod(plane)), int(np.prod(shape[2:]))
@@ -211,6 +222,7 @@ def columns(a: Any, p: Any) -> Any:
 CASES = [
     Case("max_pool", draw_max, greatest),
     Case("adaptive_max_pool", draw_adaptive),
+    Case("fractional_max_pool", draw_fractional),
     Case("avg_pool", draw_mean, mean),
     Case("avg_pool_backward", draw_spread),
     Case("places_taken", draw_places(False), taken),

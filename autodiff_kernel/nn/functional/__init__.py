@@ -10,6 +10,7 @@ from . import (
     distance,
     dropping,
     embeddings,
+    fractional,
     losses,
     normalization,
     pooling,
@@ -21,6 +22,7 @@ from .convolution import *  # noqa: F403
 from .distance import *  # noqa: F403
 from .dropping import *  # noqa: F403
 from .embeddings import *  # noqa: F403
+from .fractional import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pooling import *  # noqa: F403
@@ -33,6 +35,7 @@ _PARTS = [
     distance,
     dropping,
     embeddings,
+    fractional,
     losses,
     normalization,
     pooling,

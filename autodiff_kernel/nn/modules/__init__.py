@@ -21,6 +21,7 @@ FAMILIES = {
     "pooling": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
     "AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d "
     "MaxUnpool1d MaxUnpool2d MaxUnpool3d",
+    "fractional": "FractionalMaxPool2d FractionalMaxPool3d",
     "padding": " ".join(
         f"{kind}Pad{n}d" for kind in ("Circular", "Constant", "Reflection", "Replication", "Zero") for n in (1, 2, 3)
     ),
