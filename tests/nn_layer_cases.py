@@ -121,6 +121,20 @@ def attention(torch: Any) -> list[float]:
     return rounded(sdpa(q, q * 2, q + 1)[1, 2, 3], sdpa(q, q, q, is_causal=True).sum())
 
 
+def transformer(torch: Any) -> list[float]:
+    nn = torch.nn
+    torch.manual_seed(4)
+    model = nn.Transformer(4, 2, 1, 1, 8, dropout=0.1)
+    src, tgt = waves(torch, 3, 2, 4).requires_grad_(), waves(torch, 2, 2, 4)
+    mask = nn.Transformer.generate_square_subsequent_mask(2)
+    hidden = torch.tensor([[False, False, True], [False, False, False]])
+    y = model(src, tgt, tgt_mask=mask, src_key_padding_mask=hidden)
+    (y * waves(torch, *y.shape)).sum().backward()
+    look = nn.MultiheadAttention(4, 2, kdim=3, vdim=5, add_bias_kv=True, batch_first=True)
+    z, weights = look(waves(torch, 2, 3, 4), waves(torch, 2, 2, 3), waves(torch, 2, 2, 5))
+    return rounded(*y.detach().flatten(), src.grad.abs().sum(), z.sum(), weights[1, 2, 2])
+
+
 RECURRENT = {
     "tanh": ("RNN", {}), "relu": ("RNN", {"nonlinearity": "relu", "bias": False}),
     "gru": ("GRU", {"num_layers": 2, "bidirectional": True, "dropout": 0.5}),
@@ -132,5 +146,8 @@ CASES: dict[str, Any] = {
         name: lambda torch, k=kind, o=options: recurrent(torch, k, **o)
         for name, (kind, options) in RECURRENT.items()
     },
-    **{f.__name__: f for f in (packed, cell, losses, drops, norms, convolutions, embeddings, attention)},
+    **{
+        f.__name__: f
+        for f in (packed, cell, losses, drops, norms, convolutions, embeddings, attention, transformer)
+    },
 }

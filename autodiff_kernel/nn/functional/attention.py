@@ -46,3 +46,35 @@ def scaled_dot_product_attention(
     if attn_mask is not None and attn_mask.raw.dtype.kind == "b":
         weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0)
     return dropout(weights, dropout_p) @ value
+
+
+def additive(mask: Any, like: Any) -> Any:
+    """A mask of booleans (True: don't look) as numbers that are added: 0 and −inf."""
+    if mask is None or mask.raw.dtype.kind == "f":
+        return mask
+    return FUNCTIONS["zeros"](mask.shape, dtype=like.dtype, device=like.device).masked_fill(mask, -math.inf)
+
+
+def heads(
+    q: Any, k: Any, v: Any, count: int, mask: Any, key_padding: Any, drop: float, need_weights: bool
+) -> tuple[Any, Any]:
+    """Attention in several heads: q (L, N, E), k and v (S, N, E), each split into `count` parts that look by themselves.
+
+    mask: (L, S) or (N · count, L, S); key_padding: (N, S). Gives (L, N, E), and the weights (N, count, L, S) if wanted.
+    """
+    length, n, size = q.shape
+    source, each = k.shape[0], size // count
+    q = q.reshape(length, n * count, each).transpose(0, 1).reshape(n, count, length, each)
+    k = k.reshape(source, n * count, each).transpose(0, 1).reshape(n, count, source, each)
+    v = v.reshape(source, n * count, each).transpose(0, 1).reshape(n, count, source, each)
+    total = additive(mask, q)
+    if total is not None and total.dim() == 3:
+        total = total.reshape(n, count, length, source) if total.shape[0] != 1 else total.unsqueeze(0)
+    if key_padding is not None:
+        hidden = additive(key_padding, q).view(n, 1, 1, source)
+        total = hidden if total is None else total + hidden
+    scores = (q * math.sqrt(1.0 / each)) @ k.transpose(-2, -1)
+    weights = softmax(scores if total is None else scores + total, -1)
+    weights = dropout(weights, drop) if drop else weights
+    y = (weights @ v).permute(2, 0, 1, 3).reshape(length, n, size)
+    return y, weights if need_weights else None

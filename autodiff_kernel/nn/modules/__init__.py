@@ -14,6 +14,8 @@ FAMILIES = {
     "MultiMarginLoss NLLLoss NLLLoss2d "
     "PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss",
     "rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
+    "attention": "MultiheadAttention",
+    "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
     "sparse": "Embedding EmbeddingBag",
     "normalization": "BatchNorm1d BatchNorm2d BatchNorm3d CrossMapLRN2d GroupNorm InstanceNorm1d InstanceNorm2d "
     "InstanceNorm3d LayerNorm LocalResponseNorm RMSNorm SyncBatchNorm",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core.tensor import Parameter, Tensor
-from .module import Module, indented
+from .checks import indented
+from .module import Module
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
