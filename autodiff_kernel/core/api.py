@@ -5,10 +5,12 @@ words of their own.  `FUNCTIONS` is what the package exports.
 """
 
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any, TypeVar
 
 from .batched import newest
 from .device import shares_memory
+from .dtype import C_NAMES
 from .errors import explain
 from .hot import binary, unary
 from .inplace import adopt, check_cast, in_place
@@ -19,6 +21,16 @@ from .tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
+OWN_DTYPE = (
+    "abs",
+    "neg",
+    "sign",
+    "sgn",
+    "floor",
+    "ceil",
+    "trunc",
+    "frac",
+)  # out= has to have the result's dtype
 METHODS: dict[str, Callable[..., Any]] = {}
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
 
@@ -48,7 +60,7 @@ def public(
             if changed is not None:
                 attach(name + "_", changed)
                 if function:
-                    FUNCTIONS.setdefault(name + "_", changed)
+                    FUNCTIONS.setdefault(name + "_", as_function(name + "_", changed))
         return f
 
     return export
@@ -66,6 +78,17 @@ def numpy_words(f: Any, translated: dict[str, str]) -> Any:
     words.__module__ = f.__module__
     words.__wrapped__ = f  # type: ignore[attr-defined]
     return words
+
+
+def as_function(name: str, method: Any) -> Any:
+    """An in-place method as the function `torch.exp_(input)`."""
+
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(input, Tensor):
+            check_tensor(name, input)
+        return method(input, *args, **kwargs)
+
+    return update_wrapper(function, method)
 
 
 def attach(name: str, method: Any) -> None:
@@ -142,6 +165,27 @@ def into(out: Any, result: Any, *inputs: Any) -> Any:
     return out
 
 
+CAST_NOTHING = "Expected out tensor to have dtype {c_want}, but got {c_have} instead"
+
+
+def check_own_dtype(out: Any, result: Tensor, phrase: str = "Found dtype {have} but expected {want}") -> None:
+    """RuntimeError unless `out=` has the dtype of the result: some operations cast nothing, not even there."""
+    if isinstance(out, Tensor) and out.raw.dtype != result.raw.dtype:
+        have, want = out.dtype, result.dtype
+        raise explain(
+            RuntimeError,
+            phrase.format(
+                have=have.scalar_type,
+                want=want.scalar_type,
+                c_have=C_NAMES.get(have.name, have.name),
+                c_want=C_NAMES.get(want.name, want.name),
+            ),
+            "What is written to out= is not cast here.",
+            f"give an out= of dtype {result.dtype}, or cast the result: .to({out.dtype}).",
+            tensor=out,
+        )
+
+
 def only_function(name: str) -> Callable[[Any], Any]:
     """A function that is only a function: `torch.poisson` without a method."""
 
@@ -161,7 +205,12 @@ def unary_names(op: Op, *names: str, example: str = "", inplace: bool = True) ->
     def function(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             check_tensor(first, input)
-        return method(input) if out is None else into(out, method(input), input)
+        if out is None:
+            return method(input)
+        result = method(input)
+        if op.name in OWN_DTYPE:
+            check_own_dtype(out, result)
+        return into(out, result, input)
 
     document(function, first, op, f"{first}(input) -> Tensor", example)
     document(method, first, op, f"x.{first}() -> Tensor", example)
@@ -171,7 +220,7 @@ def unary_names(op: Op, *names: str, example: str = "", inplace: bool = True) ->
         attach(name, method)
         if changed is not None:
             attach(name + "_", changed)
-            FUNCTIONS[name + "_"] = changed
+            FUNCTIONS[name + "_"] = as_function(name + "_", changed)
     return method
 
 

@@ -55,6 +55,10 @@ _SCALAR_TYPES: Final = {
     "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
 }
+C_NAMES: Final = {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
+                  "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+                  "bfloat16": "c10::BFloat16"}  # fmt: skip
+"""The words of others of its messages: `expected m1 and m2 to have the same dtype, but got: float != double`."""
 _BOOL, _INTEGER, _FLOATING, _COMPLEX = range(4)
 
 

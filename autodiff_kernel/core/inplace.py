@@ -136,7 +136,7 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
     general = in_place(function, row)
     _, only_a, _, both, *_ = row.keeps
 
-    def method(self: Tensor, other: Any, **scale: Any) -> Tensor:
+    def method(self: Tensor, other: Any, *old: Any, **scale: Any) -> Tensor:
         a = self.raw
         left = self.node
         kind = other.__class__
@@ -149,9 +149,9 @@ def arithmetic_in_place(function: Callable[..., Any], row: Op, ufunc: Any) -> Ca
             base = a.base
             dtype = a.dtype
             if dtype is not F32 and dtype is not F64 and dtype.kind != "f":
-                return general(self, other, **scale)
-        if scale or not scalar and ka is not ndarray or self.is_dual or guarding:
-            return general(self, other, **scale)
+                return general(self, other, *old, **scale)
+        if scale or old or not scalar and ka is not ndarray or self.is_dual or guarding:
+            return general(self, other, *old, **scale)
         if kind is Tensor or kind is Parameter:
             b = other.raw
             right = other.node

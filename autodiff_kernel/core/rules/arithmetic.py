@@ -9,6 +9,7 @@ import numpy as np
 from ..api import FUNCTIONS, METHODS, attach, binary_names, check_tensor, into, public, unary_names
 from ..hot import binary, meet_other
 from ..inplace import arithmetic_in_place
+from ..once import warn_once
 from ..op import NUMBERS, TABLE, Op
 from ..tensor import Tensor
 
@@ -145,6 +146,19 @@ def scaled(fast: Any, row: Op) -> Any:
     return method
 
 
+def old_order(name: str, number: Any, rest: tuple[Any, ...]) -> Any:
+    """x.add(2, y) for x.add(y, alpha=2): the order of early PyTorch, which it still takes, with a warning.  Gives y."""
+    if len(rest) != 1 or not isinstance(number, NUMBERS):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments: the factor of `other` has a name, alpha="
+        )
+    warn_once(
+        f"This overload of {name} is deprecated:\n\t{name}(Number alpha, Tensor other)\nConsider using one of the "
+        f"following signatures instead:\n\t{name}(Tensor other, *, Number alpha = 1)"
+    )
+    return rest[0]
+
+
 def number_first(row: Op, number: Any, other: Any) -> Any:
     """torch.add(2, x): PyTorch lets a number stand for the first tensor."""
     if not isinstance(number, NUMBERS):
@@ -154,24 +168,28 @@ def number_first(row: Op, number: Any, other: Any) -> Any:
 
 
 @public(inplace=True, row=add)
-def add_(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+def add_(input: Tensor, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Tensor:
     """input + alpha * other, element by element, with broadcasting.
 
     >>> import autodiff_kernel as torch
     >>> torch.add(torch.tensor([1, 2]), 10, alpha=2)
     tensor([21, 22])
     """
+    if old:
+        other, alpha = old_order("add", other, old), other
     return _scaled_add(input, other, alpha=alpha, out=out)
 
 
 @public("sub", "subtract", inplace=True, row=sub)
-def sub_(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+def sub_(input: Tensor, other: Any, *old: Any, alpha: Any = 1, out: Any = None) -> Tensor:
     """input - alpha * other, element by element, with broadcasting.
 
     >>> import autodiff_kernel as torch
     >>> torch.sub(torch.tensor([1., 2.]), 1)
     tensor([0., 1.])
     """
+    if old:
+        other, alpha = old_order("sub", other, old), other
     return _scaled_sub(input, other, alpha=alpha, out=out)
 
 

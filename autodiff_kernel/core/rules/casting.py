@@ -129,7 +129,7 @@ attach("to", to)
 
 
 def _named_cast(name: str, dtype: dtypes.dtype) -> None:
-    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+    def method(self: Tensor, *, memory_format: Any = None) -> Tensor:
         return in_format(to_dtype(self, dtype), memory_format)
 
     method.__name__ = method.__qualname__ = name
@@ -181,6 +181,8 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return type_name(self.raw)
     if isinstance(dtype, dtypes.dtype):
         return to_dtype(self, dtype)
+    if not isinstance(dtype, (str, type)):
+        raise TypeError("dtype must be a type, str, or dtype object")
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", str(dtype))
     from ..create import TYPES
 

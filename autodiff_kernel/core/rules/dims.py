@@ -121,3 +121,15 @@ def product(numbers: Any) -> int:
     for k in numbers:
         n *= k
     return n
+
+
+def given_dims(name: str, dims: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """The dimensions given as `*dims`, or all together by name; TypeError for any other name."""
+    if not named:
+        return dims
+    if "dims" not in named:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "dims"')
+    if len(named) > 1 or dims:
+        extra = next((k for k in named if k != "dims"), "dims")
+        raise TypeError(f"{name}() got an unexpected keyword argument '{extra}'")
+    return (named["dims"],)

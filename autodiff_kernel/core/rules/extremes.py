@@ -7,7 +7,7 @@ min(dim) give it to the element whose index they return.
 from typing import Any
 
 from .. import dtype as dtypes
-from ..api import FUNCTIONS, check_tensor, into, public
+from ..api import CAST_NOTHING, FUNCTIONS, check_own_dtype, check_tensor, into, public
 from ..op import TABLE, Op
 from ..return_types import return_type
 from ..single import plain, plural
@@ -251,6 +251,11 @@ def _along(name: str, call: Any, x: Tensor, dim: Any, keepdim: Any, out: Any) ->
     axis = axes(dim, x.raw.ndim, name)
     check_nonempty(name, x, axis)
     result = call(x, (axis, keepdim))
+    check_own_dtype(
+        out,
+        result,
+        "Expected the dtype for input and out to match, but got {want} for input's dtype and {have} for out's dtype.",
+    )
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 
@@ -311,6 +316,7 @@ def _where(name: str, call: Any, x: Tensor, dim: Any, keepdim: Any, out: Any) ->
     d = None if dim is None else wrap_dim(dim, x.raw.ndim, name)
     check_nonempty(name, x, None if d is None else (d,), hint=False)
     result = call(x, (d, keepdim))
+    check_own_dtype(out, result, CAST_NOTHING)
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 

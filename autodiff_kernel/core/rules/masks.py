@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..api import check_tensor, into, into_another, public
+from ..api import check_own_dtype, check_tensor, into, into_another, public
 from ..errors import explain
 from ..failures import shape_clash
 from ..meeting import NUMBERS
@@ -251,7 +251,11 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     """
     check_tensor("nonzero", input)
     if not as_tuple:
-        return into(out, nonzero_row(input))
+        places = nonzero_row(input)
+        check_own_dtype(
+            out, places, "nonzero: Expected out tensor to have scalar type {want} but got scalar type{have}"
+        )
+        return into(out, places)
     raw = input.raw if input.raw.ndim else input.raw.reshape(1)
     return tuple(wrap(i) for i in np.nonzero(raw))
 

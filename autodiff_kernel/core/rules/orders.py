@@ -20,7 +20,7 @@ from ..op import Op
 from ..sharing import View, family_of, share
 from ..single import viewing
 from ..tensor import Tensor, contiguous_strides
-from .dims import product, sizes, wrap_dim
+from .dims import given_dims, product, sizes, wrap_dim
 from .parts import as_strided_row, strided_parameters
 from .shapes import _EVERY, droppable, size_list, squeeze_row, unsqueeze_row
 
@@ -133,8 +133,7 @@ def permute(self: Tensor, *dims: Any, **named: Any) -> Tensor:
     >>> torch.ones(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    if named:
-        dims = (named["dims"],)
+    dims = given_dims("permute", dims, named)
     return _permute(self, order_of(sizes(dims, "permute", "dims"), self.raw.ndim))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..api import check_tensor, into, public
+from ..api import CAST_NOTHING, check_own_dtype, check_tensor, into, public
 from ..errors import explain
 from ..op import Op
 from ..single import plain, viewing
@@ -216,7 +216,9 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return into(out, _triangle(input, diagonal, tril_row), input)  # type: ignore[no-any-return]
+    result = _triangle(input, diagonal, tril_row)
+    check_own_dtype(out, result, CAST_NOTHING)
+    return into(out, result, input)  # type: ignore[no-any-return]
 
 
 @public(inplace=True, row=triu_row)
@@ -228,7 +230,9 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return into(out, _triangle(input, diagonal, triu_row), input)  # type: ignore[no-any-return]
+    result = _triangle(input, diagonal, triu_row)
+    check_own_dtype(out, result, CAST_NOTHING)
+    return into(out, result, input)  # type: ignore[no-any-return]
 
 
 def _triangle(x: Tensor, k: int, row: Op) -> Tensor:

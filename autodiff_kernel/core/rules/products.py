@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..api import attach, check_tensor, into, public
-from ..dtype import BRAIN
+from ..dtype import BRAIN, C_NAMES
 from ..errors import explain
 from ..failures import shape_clash
 from ..graph import Node, new, tick
@@ -28,8 +28,6 @@ from .shapes import reshape
 
 ndarray, float32, multiply = np.ndarray, np.float32, np.multiply
 COLUMN = (slice(None), None)
-C_NAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
-           "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ refusals

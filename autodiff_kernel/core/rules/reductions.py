@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import dtype as dtypes
-from ..api import check_tensor, into, public
+from ..api import check_own_dtype, check_tensor, into, public
 from ..dtype import is_floating
 from ..errors import explain
 from ..op import TABLE, Op
@@ -363,6 +363,8 @@ def _test(name: str, call: Any, x: Tensor, dim: Any, keepdim: bool, out: Any) ->
         result = TABLE["ne"](x, 0)
     else:
         result = call(x, (axes(dim, x.raw.ndim, name), keepdim))
+    if not isinstance(out, Tensor) or out.raw.dtype != np.uint8:
+        check_own_dtype(out, result, f"{name} only supports bool tensor for result, got: {{have}}")
     return result if out is None else into(out, result)  # type: ignore[no-any-return]
 
 

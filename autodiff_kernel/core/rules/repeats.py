@@ -10,7 +10,7 @@ from ..op import TABLE, Op
 from ..single import plain
 from ..storage import in_order, row_major
 from ..tensor import Tensor, fresh
-from .dims import axes, is_whole, size_list, sizes, whole, wrap_dim
+from .dims import axes, given_dims, is_whole, size_list, sizes, whole, wrap_dim
 from .reductions import sum_row
 from .shapes import ravel, reshape
 
@@ -84,7 +84,7 @@ def tile_method(self: Tensor, *dims: Any, **named: Any) -> Tensor:
     >>> torch.tensor([[1, 2]]).tile(2)
     tensor([[1, 2, 1, 2]])
     """
-    return tile(self, sizes((named["dims"],) if named else dims, "tile", "dims"))
+    return tile(self, sizes(given_dims("tile", dims, named), "tile", "dims"))
 
 
 @public(method=False)
@@ -219,7 +219,7 @@ def flip_method(self: Tensor, *dims: Any, **named: Any) -> Tensor:
     >>> torch.tensor([1, 2, 3]).flip(0)
     tensor([3, 2, 1])
     """
-    dims = sizes((named["dims"],) if named else dims, "flip", "dims")
+    dims = sizes(given_dims("flip", dims, named), "flip", "dims")
     return _flip(self, axes(dims, self.raw.ndim, "flip") or ())
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api import check_tensor, into, public, unary_names
+from ..api import check_own_dtype, check_tensor, into, public, unary_names
 from ..op import Op
 from ..tensor import Tensor
 from .forms import floats_only, refuse, settle, where, zero
@@ -53,6 +53,7 @@ def round_(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
     if input.raw.dtype.kind == "b":
         refuse("round_vml_cpu", input.raw)
     result = round_decimals(input, p=int(decimals)) if decimals else round_row(input)
+    check_own_dtype(out, result)
     return result if out is None else into(out, result)
 
 
@@ -133,4 +134,5 @@ def nan_to_num(
     """
     check_tensor("nan_to_num", input)
     result = nan_to_num_row(input, p=(0.0 if nan is None else nan, posinf, neginf))
+    check_own_dtype(out, result, "nan_to_num: dtype of out: {have} should be same as input: {want}")
     return result if out is None else into(out, result)

@@ -176,20 +176,24 @@ def _factor(value: Any, tensors: Any) -> Any:
 
 
 @public(inplace=True)
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Any = None) -> Tensor:
+def addcmul(input: Tensor, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1, out: Any = None) -> Tensor:
     """input + value · tensor1 · tensor2, element by element, with broadcasting.
 
     >>> import autodiff_kernel as torch
     >>> torch.addcmul(torch.tensor([1., 2.]), torch.tensor([3., 4.]), torch.tensor([5., 6.]), value=0.1)
     tensor([2.5000, 4.4000])
     """
+    if len(old) == 1 and isinstance(tensor1, NUMBERS):  # the order of early PyTorch: the number in front
+        value, tensor1, tensor2 = tensor1, tensor2, old[0]
+    elif old:
+        raise TypeError("addcmul() takes 3 positional arguments, and value= by name")
     _three("addcmul", input, tensor1, tensor2)
     result = addcmul_row(input, tensor1, tensor2, p=_factor(value, (input, tensor1, tensor2)))
     return result if out is None else into(out, result)
 
 
 @public(inplace=True)
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Any = None) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Any, tensor2: Any, *old: Any, value: Any = 1, out: Any = None) -> Tensor:
     """input + value · tensor1 / tensor2, element by element, with broadcasting.
 
     Raises RuntimeError if tensor1 and tensor2 are both integers.
@@ -198,6 +202,10 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
     >>> torch.addcdiv(torch.tensor([1., 2.]), torch.tensor([3., 4.]), torch.tensor([2., 8.]))
     tensor([2.5000, 2.5000])
     """
+    if len(old) == 1 and isinstance(tensor1, NUMBERS):  # the order of early PyTorch: the number in front
+        value, tensor1, tensor2 = tensor1, tensor2, old[0]
+    elif old:
+        raise TypeError("addcdiv() takes 3 positional arguments, and value= by name")
     _three("addcdiv", input, tensor1, tensor2)
     if all(t.raw.dtype.kind in "iub" for t in (tensor1, tensor2)):
         raise RuntimeError(

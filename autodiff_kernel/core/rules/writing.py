@@ -17,7 +17,7 @@ from ..inplace import check_allowed, in_place, put, replace, stamp
 from ..meeting import NUMBERS
 from ..op import TABLE, Op
 from ..overlap import check_overlap, check_partial_overlap
-from ..tensor import Tensor, type_name
+from ..tensor import Tensor, type_name, wrap
 from .casting import cast, to_device
 
 ndarray, generic = np.ndarray, np.generic
@@ -216,8 +216,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
                     RuntimeError,
                     f"output with shape {list(a)} doesn't match the broadcast shape {list(np.broadcast_shapes(a, b))}",
                 )
-    elif isinstance(src, NUMBERS):
-        src = fitting(src, self.raw.dtype)
+    elif isinstance(src, NUMBERS):  # a 0-d tensor for PyTorch here: cast, not refused if it does not fit
+        src = wrap(np.asarray(src).astype(self.raw.dtype)[()])
     else:
         check_tensor("copy_", src, "other")
     overwrite(self, src)
