@@ -36,6 +36,7 @@ FUNCTIONS: dict[str, Any] = {
     "timegrad": views.timegrad,
     "predict": views.prediction,
     "check": views.check,
+    "compiled": views.compiled,
     "as_torch": as_torch.install,
 }
 # What a magic knows by itself: the notebook's names, what stands on its line, when the cell began.

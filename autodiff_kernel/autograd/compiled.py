@@ -173,7 +173,8 @@ class Compiled:
             )
         self.__dict__["reason"] = reason
         self._programs.clear()
-        warn(f"torch.compile: {self.__name__} runs eagerly, since {reason}")
+        if not self.__dict__.get("_told"):
+            warn(f"torch.compile: {self.__name__} runs eagerly, since {reason}")
 
 
 def at_work(args: Any, kwargs: Any) -> bool:

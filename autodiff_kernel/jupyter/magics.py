@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from autodiff_kernel.core import modes
 
-from . import cells, magics_lessons, magics_runs, magics_tensors, magics_torch
+from . import cells, magics_compiled, magics_lessons, magics_runs, magics_tensors, magics_torch
 from .asking import AskingMagics
 from .base import ViewMagics, did_you_mean, unquote, view_options, visible
 from .magics_steps import LISTING as STEPS
@@ -31,6 +31,7 @@ LISTING = (
     *magics_tensors.LISTING,
     *magics_runs.LISTING,
     *magics_lessons.LISTING,
+    *magics_compiled.LISTING,
     ("%place", "where each tensor lives, and what was copied"),
     ("%simulate_gpu 2", "switches on two simulated GPUs"),
     ("%dialect 2017", "speaks PyTorch as it was in 2017; %dialect shows what differs"),
@@ -320,6 +321,7 @@ GROUPS: tuple[type[ViewMagics], ...] = (
     magics_tensors.TensorMagics,
     magics_runs.RunMagics,
     magics_lessons.LessonMagics,
+    magics_compiled.CompiledMagics,
     magics_torch.TorchMagics,
 )
 

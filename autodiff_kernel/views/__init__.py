@@ -24,9 +24,11 @@ as a file. The model is plain data (`.model`), and the renderers know nothing of
     prediction(…)  a guess beside what came out
     check(f, …)    an exercise: right, wrong with a hint, or not attempted
     error(e)       what an error of ours is about, and what to write instead
+    compiled(f, x) the program that torch.compile makes of f, beside its graph
     inspect(x)     what a tensor, a node or a model is: facts, history, a small graph
 """
 
+from .compiled import compiled as compiled
 from .descent import descent as descent
 from .dialect import dialect as dialect
 from .error import error as error
@@ -55,6 +57,7 @@ from .why import why as why
 __all__ = [
     "Result",
     "check",
+    "compiled",
     "descent",
     "dialect",
     "error",

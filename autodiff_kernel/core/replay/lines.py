@@ -22,6 +22,7 @@ from ..op import Op
 from .state import Unseen
 
 WIDTH = 44  # columns before the comment
+LONGEST = 60  # of the user's line in it
 
 
 class Symbol:
@@ -83,7 +84,14 @@ class Line:
 
     def comment(self) -> str:
         place = places.place_of(self.spot)
-        where = f"line {place.line}: {place.text}".rstrip(": ") if place is not None else ""
+        text = (
+            ""
+            if place is None
+            else place.text
+            if len(place.text) <= LONGEST
+            else place.text[: LONGEST - 1] + "…"
+        )
+        where = f"line {place.line}: {text}".rstrip(": ") if place is not None else ""
         return f"{self.note} {where}".strip()
 
 

@@ -377,7 +377,11 @@ def check_gradients(program: Program, state: State, saved: Any, found: Any) -> N
     outs = [results[k] for k in program.learns]
     seeds = [wrap(trial_numbers(t)) for t in outs]
     try:
-        wanted: Any = walks.grad(outs, sources, seeds, retain_graph=True, allow_unused=True)
+        modes.recorded[0], kept = False, modes.recorded[0]  # nothing of it stays in the graph's pictures
+        try:
+            wanted: Any = walks.grad(outs, sources, seeds, retain_graph=True, allow_unused=True)
+        finally:
+            modes.recorded[0] = kept
     except RuntimeError as error:
         if program.backwards[pattern].run is not None:
             raise Unseen(f"eager's backward raises {str(error).partition(chr(10))[0]}") from None
