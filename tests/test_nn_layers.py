@@ -107,3 +107,26 @@ def test_an_ensemble_of_modules_is_run_by_vmap() -> None:
     base, x = copy.deepcopy(models[0]), torch.ones(5, 3)
     y = torch.func.vmap(lambda p, b: torch.func.functional_call(base, (p, b), (x,)))(params, buffers)
     assert torch.allclose(y[2], models[2](x))
+
+
+def test_lazy_layers_take_their_size_from_the_first_input() -> None:
+    model = nn.Sequential(
+        nn.LazyConv2d(3, 2), nn.LazyBatchNorm2d(), nn.ReLU(), nn.Flatten(), nn.LazyLinear(2)
+    )
+    assert repr(model[0]) == "LazyConv2d(0, 3, kernel_size=(2, 2), stride=(1, 1))"
+    assert repr(list(model[0].parameters())) == "[<UninitializedParameter>, <UninitializedParameter>]"
+    with pytest.raises(RuntimeError, match="Can't access the shape of an uninitialized parameter or buffer"):
+        model[0].weight.shape  # noqa: B018
+    torch.manual_seed(0)
+    assert model(torch.ones(2, 1, 4, 4)).shape == (2, 2)
+    assert [type(m) for m in model] == [nn.Conv2d, nn.BatchNorm2d, nn.ReLU, nn.Flatten, nn.Linear]
+    assert type(model[0].weight) is nn.Parameter and model[4].in_features == 27
+    torch.manual_seed(0)
+    assert torch.equal(nn.Conv2d(1, 3, 2).weight, model[0].weight)
+
+
+def test_a_lazy_layer_takes_a_state() -> None:
+    layer, other = nn.LazyLinear(3), nn.Linear(4, 3)
+    layer.load_state_dict(other.state_dict())
+    assert torch.equal(layer(torch.ones(1, 4)), other(torch.ones(1, 4))) and layer.in_features == 4
+    assert nn.LazyLinear(3).double()(torch.ones(1, 4).double()).dtype == torch.float64

@@ -6,6 +6,7 @@ from .. import functional as F
 from . import filling
 from .filling import parameter
 from .module import Module
+from .plain import name_layer
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -88,7 +89,11 @@ class _ConvNd(Module):
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._border(), mode=self.padding_mode), 0
-        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        try:
+            return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        except RuntimeError as error:
+            name_layer(error, self)
+            raise
 
     def extra_repr(self) -> str:
         text = (

@@ -34,7 +34,6 @@ class Module:
     ['slope']
     """
 
-    dump_patches = False
     _version = 1
     training: bool
     _parameters: dict[str, Any]

@@ -6,6 +6,12 @@ from typing import Any
 from .module import Module
 
 
+def name_layer(error: Any, layer: Module) -> None:
+    """Say in an error of ours which layer it is about."""
+    if getattr(error, "explanation", None) is not None and "\nThe layer is " not in str(error):
+        error.args = (f"{error}\nThe layer is {layer!r}.",)
+
+
 class Plain(Module):
     """A layer that calls one function with its input and the arguments that it was made with.
 
@@ -47,7 +53,11 @@ class Plain(Module):
         return {name: own[name] for name, _ in self.arguments}
 
     def forward(self, input: Any) -> Any:
-        return type(self).function(input, **self.given())
+        try:
+            return type(self).function(input, **self.given())
+        except (RuntimeError, IndexError, ValueError) as error:
+            name_layer(error, self)
+            raise
 
     def extra_repr(self) -> str:
         parts = []

@@ -64,7 +64,10 @@ class RNNBase(Module):
             for direction in range(directions):
                 width = input_size if layer == 0 else out * directions
                 tail = f"_l{layer}{'_reverse' if direction else ''}"
-                shapes: dict[str, tuple[int, ...]] = {"weight_ih": (height, width), "weight_hh": (height, out)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (height, width),
+                    "weight_hh": (height, out),
+                }
                 if bias:
                     shapes.update(bias_ih=(height,), bias_hh=(height,))
                 if proj_size:
