@@ -360,6 +360,19 @@ def test_a_captured_tensor_that_is_replaced_is_used():
     assert f(torch.ones(1)).tolist() == [5, 6]
 
 
+def test_a_gradient_that_is_there_already_is_another_form_only_to_who_looks():
+    w = torch.tensor(2.0, requires_grad=True)
+    plain = torch.compile(lambda: w * 3)
+    for _ in range(3):
+        plain().backward()
+    assert w.grad.item() == 9
+    assert plain().grad_fn.name() == "CompiledFunctionBackward"
+    looks = torch.compile(lambda: w * 3 if w.grad is None else w * 5)
+    assert [looks().item() for _ in range(3)] == [10] * 3
+    w.grad = None
+    assert looks().item() == 6
+
+
 def test_the_same_tensor_twice_is_another_form():
     f = torch.compile(lambda a, b: a.add_(1) * b)
     x = torch.ones(2)

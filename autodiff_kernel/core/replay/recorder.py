@@ -46,6 +46,7 @@ class Recorder:
         self.mark: tuple[Tensor, int] | None = None  # a write that is not explained yet, and where it began
         self.busy = False
         self.depositing = False
+        self.grads = False  # did anybody look at a `.grad`?
         for path, t in state.tensors.items():
             s = self.inputs[path] = Symbol(names[path], path)
             self.know(t, s)
@@ -380,6 +381,8 @@ class recording:
         if event != "c_call" and event != "call":
             return
         if places.MARK in frame.f_globals:
+            if frame.f_code in GRADS and not self.recorder.busy:
+                self.recorder.grads = True
             if event == "call" and frame.f_code in READERS and not in_a_row(frame):
                 tell("unseen", "an operation reads a tensor's value")
             if event == "call" and frame.f_code.co_name in TOLD:
@@ -404,6 +407,10 @@ class recording:
             self.recorder.fail(reason)
 
 
+GRADS = frozenset(
+    f.__code__
+    for f in (Tensor.grad.fget, Tensor.grad.fset, Tensor._grad_or_none)  # type: ignore[attr-defined]
+)
 READERS = frozenset((devices.item.__code__, devices.to_numpy.__code__))
 
 
