@@ -62,6 +62,16 @@ from .core.shape import Size as Size
 from .dialect import get_dialect as get_dialect
 from .dialect import set_dialect as set_dialect
 from .func.vectorize import vmap as vmap
+from .nn.functional.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from .nn.functional.pooling import avg_pool1d as avg_pool1d
+from .nn.functional.pooling import max_pool1d as max_pool1d
+from .nn.functional.pooling import max_pool1d_with_indices as max_pool1d_with_indices
+from .nn.functional.pooling import max_pool2d as max_pool2d
+from .nn.functional.pooling import max_pool3d as max_pool3d
+from .nn.functional.vision import channel_shuffle as channel_shuffle
+from .nn.functional.vision import native_channel_shuffle as native_channel_shuffle
+from .nn.functional.vision import pixel_shuffle as pixel_shuffle
+from .nn.functional.vision import pixel_unshuffle as pixel_unshuffle
 from .serialization import load as load
 from .serialization import save as save
 

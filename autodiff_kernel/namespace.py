@@ -72,7 +72,14 @@ _LATE_MODULES = {
         "vision",
     )
 }
-_LATE_NAMES = {"compile": "autograd.compiled", "load": "serialization", "save": "serialization"}
+_LATE_NAMES = {
+    "compile": "autograd.compiled", "load": "serialization", "save": "serialization",
+    **dict.fromkeys(
+        ("adaptive_avg_pool1d", "avg_pool1d", "channel_shuffle", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
+         "max_pool3d", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
+        "nn.functional",
+    ),
+}  # fmt: skip
 
 globals().update(_FUNCTIONS)
 globals().update(_create.TYPED)

@@ -138,6 +138,38 @@ def test_refusals_are_pytorchs(kind, text, call):
     assert text in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "layer, x, text",
+    [
+        (torch.nn.Conv2d(3, 6, 5), torch.zeros(1, 1, 8, 8), "Conv2d(3, 6, kernel_size=(5, 5), stride=(1, 1))"),
+        (torch.nn.ConvTranspose1d(3, 6, 5), torch.zeros(1, 1, 8), "ConvTranspose1d(3, 6, kernel_size=(5,), stride=(1,))"),
+        (torch.nn.MaxPool1d(9), torch.zeros(1, 1, 8),
+         "MaxPool1d(kernel_size=9, stride=9, padding=0, dilation=1, ceil_mode=False)"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_layer(layer, x, text):
+    with pytest.raises(RuntimeError) as error:
+        torch.nn.Sequential(layer)(x)
+    assert str(error.value).endswith(f"The layer is {text}.") and str(error.value).count("The layer") == 1
+
+
+def test_names_of_the_root():
+    x = ramp(1, 4, 4, 4)
+    assert torch.max_pool2d(x, 2).tolist() == F.max_pool2d(x, 2).tolist()
+    assert torch.pixel_shuffle(x, 2).shape == (1, 1, 8, 8) and torch.avg_pool1d(x[0], 2).shape == (4, 4, 2)
+
+
+def test_the_size_asked_of_a_transposed_convolution():
+    layer, x = torch.nn.ConvTranspose2d(3, 4, 3, stride=2), torch.zeros(2, 3, 4, 4)
+    assert layer(x, output_size=(10, 9)).shape == (2, 4, 10, 9)
+    with pytest.raises(
+        ValueError, match="ConvTranspose2D: for 4D input, output_size must have 2 or 4 elements"
+    ):
+        layer(x, output_size=(9, 9, 9))
+    with pytest.raises(ValueError, match="valid sizes range from"):
+        layer(x, output_size=(11, 9))
+
+
 # ------------------------------------------------------------------------------------------------ nodes and batching
 def test_nodes_have_pytorchs_names():
     x = ramp(1, 2, 4, 4, grad=True)

@@ -157,13 +157,23 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Any, output_size: Any = None) -> Any:
         more = self.output_padding if output_size is None else self._for_size(input, output_size)
         spread = getattr(F, f"conv_transpose{self.dims}d")
-        return spread(
-            input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation
-        )
+        try:
+            return spread(
+                input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation
+            )
+        except RuntimeError as error:
+            name_layer(error, self)
+            raise
 
     def _for_size(self, input: Any, output_size: Any) -> tuple[int, ...]:
         """The output padding that gives `output_size`. Raises ValueError for a size that none gives."""
         n = self.dims
+        lead = input.dim() - n
+        if len(output_size) not in (n, n + lead):
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {n + lead} elements (got "
+                f"{len(output_size)})"
+            )
         wanted = list(output_size)[-n:]
         least = [
             (m - 1) * s - 2 * q + d * (k - 1) + 1
