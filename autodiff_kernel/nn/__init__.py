@@ -13,7 +13,7 @@ from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 
-_LATE = {"functional", "init", "utils"}
+_LATE = {"attention", "functional", "init", "utils"}
 __all__ = sorted(
     [*_HOMES, *_LATE, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "modules"]
 )

@@ -26,11 +26,12 @@ from ...core.tensor import Tensor
 celu, hardshrink, log_softmax, prelu = [FUNCTIONS[n] for n in ("celu", "hardshrink", "log_softmax", "prelu")]
 relu, selu, sigmoid, softmax = [FUNCTIONS[n] for n in ("relu", "selu", "sigmoid", "softmax")]
 tanh, threshold = [FUNCTIONS[n] for n in ("tanh", "threshold")]
+celu_, relu_, selu_, threshold_ = [FUNCTIONS[n] for n in ("celu_", "relu_", "selu_", "threshold_")]
 
 __all__ = [
-    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
-    "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
+    "celu", "celu_", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu", "selu", "selu_", "sigmoid",
+    "silu", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]  # fmt: skip
 
 
