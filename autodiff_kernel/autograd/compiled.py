@@ -120,6 +120,9 @@ class Compiled:
             except Unseen as unseen:
                 self._give_up(str(unseen))
                 return function(*args, **kwargs)
+            except Exception as error:  # of an object that does not like to be looked at
+                self._give_up(f"what it can reach cannot be followed ({type(error).__name__}: {error})")
+                return function(*args, **kwargs)
             program = next((p for p in self._programs if p.fits(state)), None)
             if program is None or program.tried < 2:
                 return self._record(function, args, kwargs, names, state, program)

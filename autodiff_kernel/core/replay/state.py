@@ -8,6 +8,7 @@ of tensor operations repeats.
 Of globals and of Python modules, only names that the code mentions count; of the optimizers, only their parameters.
 """
 
+import functools
 import sys
 import types
 from collections import deque
@@ -95,6 +96,8 @@ def look(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: li
         seen[id(x)] = path
         kept.append(x)
         if isinstance(x, Tensor):
+            if not isinstance(x.raw, (np.ndarray, np.generic)):
+                raise Unseen(f"it can reach a tensor on a GPU, {path}, and programs run on the CPU only")
             root = id(root_of(x.raw)) if hasattr(x.raw, "base") and x.raw.ndim else 0
             shared = memories.setdefault(root, path) if root else path
             state.notes[path] = (form_of(x), shared)
@@ -103,7 +106,7 @@ def look(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: li
         elif isinstance(x, Generator):
             state.notes[path] = ("a generator", id(x))
             state.generators.append(x)
-        elif hasattr(x, "bit_generator"):  # one of NumPy's: its state shows whether it is used
+        elif hasattr(type(x), "bit_generator"):  # one of NumPy's: its state shows whether it is used
             state.notes[path] = repr(x.bit_generator.state)
         elif isinstance(x, np.ndarray):
             if x.nbytes > LARGEST or x.dtype.hasobject:
@@ -120,17 +123,15 @@ def look(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: li
 
 
 def is_optimizer(x: Any) -> bool:
-    return hasattr(type(x), "add_param_group") and hasattr(x, "param_groups")
+    return hasattr(type(x), "add_param_group") and "param_groups" in getattr(x, "__dict__", ())
 
 
 def kind_of(x: Any) -> Any:
     """What has to agree of a thing beside its parts."""
-    if isinstance(x, (list, tuple, dict, set, frozenset, deque)):
-        return (
-            type(x),
-            len(x),
-            tuple(map(repr, x)) if isinstance(x, (dict, set, frozenset)) and len(x) < 64 else None,
-        )
+    if isinstance(x, (dict, set, frozenset)):
+        return type(x), len(x), tuple([k if isinstance(k, PLAIN) else id(k) for k in x])
+    if isinstance(x, (list, tuple, deque)):
+        return type(x), len(x)
     if isinstance(x, types.FunctionType):
         return x.__code__
     if isinstance(x, types.MethodType):
@@ -181,11 +182,11 @@ def parts_of(path: str, x: Any, mentioned: Any) -> Iterator[tuple[str, Any, Any]
     elif isinstance(x, type):
         if not ours(x):
             yield from parts_of_class(path, x)
-    elif hasattr(x, "func") and hasattr(x, "keywords"):  # functools.partial
+    elif isinstance(x, functools.partial):
         yield from ((joined(path, n), getattr(x, n), ()) for n in ("func", "args", "keywords"))
     elif hasattr(type(x), "__next__"):
         raise Unseen(f"it can reach an iterator, {path}, and what that gives next is not known")
-    elif hasattr(x, "_replays"):  # a compiled function: what it was made from
+    elif "_replays" in getattr(x, "__dict__", ()):  # a compiled function: what it was made from
         yield path, x._replays, ()
     elif is_optimizer(x):
         yield joined(path, "params"), [g["params"] for g in x.param_groups], ()
