@@ -18,9 +18,11 @@ def rnn_step(x: Any, h: Any, w: Any, b: Any, relu: bool) -> Any:
 
 def lstm_step(x: Any, h: Any, c: Any, w: Any, b: Any, projection: Any = None) -> tuple[Any, Any]:
     """The gates (input, forget, cell, output) of x + W h + b; gives (h, c)."""
-    i, f, g, o = (x + linear(h, w, b)).chunk(4, -1)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    h = o.sigmoid() * c.tanh()
+    gates = x + linear(h, w, b)
+    size = gates.shape[-1] // 4
+    i, f, _, o = gates.sigmoid().split(size, -1)  # one pass over all is faster than three over parts
+    c = f * c + i * gates.narrow(-1, 2 * size, size).tanh()
+    h = o * c.tanh()
     return (h if projection is None else linear(h, projection)), c
 
 
