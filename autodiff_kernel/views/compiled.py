@@ -44,12 +44,13 @@ def compiled(f: Callable[..., Any], *args: Any, namespace: Mapping[str, Any] | N
     Raises TypeError for what cannot be called, and what the function itself raises.
 
     >>> import autodiff_kernel as torch
-    >>> from autodiff_kernel.views import compiled
-    >>> w = torch.tensor([3., 4.], requires_grad=True)
-    >>> def double(x):
-    ...     return x * w
-    >>> print(compiled(double, torch.ones(2)).text.splitlines()[3].split("#")[0].rstrip())
-        t1 = mul(x, w)
+    >>> def product(x, y):
+    ...     return x * y
+    >>> for line in compiled(product, torch.ones(2), torch.ones(2)).model.source.splitlines():
+    ...     print(line.partition("  #")[0].rstrip())
+    def step(x, y):
+        t1 = mul(x, y)
+        return (t1,), ()
     """
     if namespace is None:
         caller = sys._getframe(1)
