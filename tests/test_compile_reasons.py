@@ -21,6 +21,7 @@ def of(body):
 
 REASONS = {
     "item()": lambda x, w: (x * w).sum().item(),
+    "an operation reads a tensor's value": lambda x, w: (x * w).sum() * torch.allclose(x, w),
     "tolist()": lambda x, w: (x * w.detach()).tolist(),
     "numpy()": lambda x, w: (x * w).sum() + torch.tensor(x.numpy().sum()),
     "reads a tensor's value": lambda x, w: (x * w).sum() if x.sum() > 0 else (x - w).sum(),

@@ -383,7 +383,11 @@ class recording:
         if places.MARK in frame.f_globals:
             if frame.f_code in GRADS and not self.recorder.busy:
                 self.recorder.grads = True
-            if event == "call" and frame.f_code in READERS and not in_a_row(frame):
+            code = frame.f_code
+            answers = ANSWERS.get(code.co_name)
+            if answers is not None:
+                answers = frame.f_globals["__name__"].endswith(answers)
+            if event == "call" and (answers or code in READERS) and not in_a_row(frame):
                 tell("unseen", "an operation reads a tensor's value")
             if event == "call" and frame.f_code.co_name in TOLD:
                 caller = frame.f_back
@@ -411,6 +415,13 @@ GRADS = frozenset(
     f.__code__
     for f in (Tensor.grad.fget, Tensor.grad.fset, Tensor._grad_or_none)  # type: ignore[attr-defined]
 )
+# functions that give Python's True or a number for values, and where they live
+ANSWERS = {
+    "equal": ".comparison",
+    "allclose": ".comparison",
+    "data_ptr": ".tensor",
+    "assert_close": "",
+}
 READERS = frozenset((devices.item.__code__, devices.to_numpy.__code__))
 
 
