@@ -218,6 +218,7 @@ def make(
     expansion.run()
     made: list[Symbol] = []
     for i, x, s in found:
+        program.leaves[i] = None
         if s.path:
             program.results.append((i, s.path))
             continue
@@ -229,7 +230,6 @@ def make(
             if twin.node is not None:
                 program.learns.append(len(made) - 1)
         program.results.append((i, made.index(s)))
-        program.leaves[i] = None
     write(program, expansion, made)
     check(program, state, before, after, found)
     return program
