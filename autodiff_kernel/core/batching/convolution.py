@@ -75,3 +75,10 @@ def convolution_weight(op: Op, xs: list[Any], batched: list[bool], p: Any, size:
     x, g = (beside(over(v, b, size)) for v, b in zip(xs, batched))
     y = op(x, g, p=p._replace(groups=p.groups * size))
     return reshaped(y, (size, y.raw.shape[0] // size, *y.raw.shape[1:]))
+
+
+@word("channels")
+def channels(op: Op, xs: list[Any], batched: list[bool], p: Any, size: int) -> Any:
+    """One value for each channel; p is the shape for which it is repeated."""
+    b = xs[0]
+    return TABLE["expand"](reshaped(b, (size, 1, b.raw.shape[1], *[1] * (len(p) - 2))), p=(size, *p))

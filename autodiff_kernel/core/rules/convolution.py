@@ -287,7 +287,7 @@ def _to_channels(g: Any, n: Any) -> Any:
 channel_row: Op = Op(
     "expand_channels", lambda b, p: np.broadcast_to(column(b, len(p)), p).copy(), a=_to_channels, mode="linear",
     params=True, node="ExpandBackward0", symbol="expand", partials=("1, summed over all but the channels",),
-    latex="{a}", doc="One value for each channel, repeated for all samples and places.",
+    latex="{a}", batch="channels", doc="One value for each channel, repeated for all samples and places.",
 )  # fmt: skip
 convolution: Op = Op(
     "convolution", _with_bias, lambda g, n: convolution_input(g, conj(n.b), p=n.p),
