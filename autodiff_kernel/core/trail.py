@@ -279,13 +279,16 @@ class Told:
                             event_of(aim) if aim.__class__ is list else None, (_zero(g), _zero(x)),
                         )
                     )  # fmt: skip
+        leaves: dict[int, Any] = {}  # each once: all of a long chain may give to one leaf
         for entry in entries:
             for at in range(3, len(entry) if entry.__class__ is list else 0, 3):
                 if entry[at].__class__ is weakref.ref:
-                    self._arrived(entry[at], parts, first, given, torn)
+                    leaves[id(entry[at])] = entry[at]
         for key, _ in walk.roots:
             if key.__class__ is weakref.ref:
-                self._arrived(key, parts, first, given, torn)
+                leaves[id(key)] = key
+        for key in leaves.values():
+            self._arrived(key, parts, first, given, torn)
 
     def _arrived(self, key: Any, parts: Any, first: Any, given: Any, torn: bool) -> Any:
         """What came to a node or a leaf in a walk: what hooks made of it, or the sum of its parts."""
