@@ -41,3 +41,14 @@ def test_parameters_require_grad_and_share_memory():
     with pytest.raises(RuntimeError, match="leaf"):
         p.add_(1)
     assert (p * 2).sum().requires_grad and type(p * 2) is torch.Tensor
+
+
+def test_relu_in_place_writes_over_its_input():
+    x = torch.tensor([-1.0, 2.0])
+    y = torch.nn.functional.relu(x, inplace=True)
+    assert y is x and x.tolist() == [0.0, 2.0]
+    w = torch.tensor([1.0, -3.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        torch.nn.functional.relu(w, inplace=True)
+    torch.nn.functional.relu(w * 2, inplace=True).sum().backward()
+    assert w.grad.tolist() == [2.0, 0.0]

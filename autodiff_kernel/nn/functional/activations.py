@@ -24,7 +24,7 @@ from ...core.tensor import Tensor
 
 # these are functions of `torch` too
 celu, hardshrink, log_softmax, prelu = [FUNCTIONS[n] for n in ("celu", "hardshrink", "log_softmax", "prelu")]
-relu, selu, sigmoid, softmax = [FUNCTIONS[n] for n in ("relu", "selu", "sigmoid", "softmax")]
+selu, sigmoid, softmax = [FUNCTIONS[n] for n in ("selu", "sigmoid", "softmax")]
 tanh, threshold = [FUNCTIONS[n] for n in ("tanh", "threshold")]
 celu_, relu_, selu_, threshold_ = [FUNCTIONS[n] for n in ("celu_", "relu_", "selu_", "threshold_")]
 
@@ -33,6 +33,17 @@ __all__ = [
     "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu", "selu", "selu_", "sigmoid",
     "silu", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]  # fmt: skip
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The larger of each element and 0; `inplace` writes it over the input.
+
+    >>> import autodiff_kernel as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
+    made: Tensor = FUNCTIONS["relu_" if inplace else "relu"](input)
+    return made
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
