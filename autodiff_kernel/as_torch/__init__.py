@@ -34,14 +34,20 @@ def install() -> None:
 
     Raises RuntimeError if the real PyTorch or torchvision was imported before: objects of both would meet.
 
-    >>> import autodiff_kernel.as_torch
-    >>> autodiff_kernel.as_torch.install()
-    >>> import torch
-    >>> from torch.autograd import Function
-    >>> type(torch.ones(2)), Function
-    (<class 'torch.Tensor'>, <class 'torch.autograd.function.Function'>)
-    >>> autodiff_kernel.as_torch.uninstall()
-    >>> type(torch.ones(2))
+    It is for a whole process, so this example has one of its own:
+
+    >>> import subprocess, sys
+    >>> code = '''
+    ... import autodiff_kernel.as_torch
+    ... autodiff_kernel.as_torch.install()
+    ... import torch
+    ... from torch.autograd import Function
+    ... print(type(torch.ones(2)), Function)
+    ... autodiff_kernel.as_torch.uninstall()
+    ... print(type(torch.ones(2)))
+    ... '''
+    >>> print(subprocess.check_output([sys.executable, "-c", code], text=True).strip())
+    <class 'torch.Tensor'> <class 'torch.autograd.function.Function'>
     <class 'autodiff_kernel.core.tensor.Tensor'>
     """
     with _lock:
