@@ -93,5 +93,5 @@ def _html(view: ProgramView) -> str:
         f"<div style='font-weight:600'>{escape_xml(printable(view.title))}</div>"
         "<div style='display:flex;flex-wrap:wrap;gap:16px;align-items:flex-start'>"
         f"<pre style='font-family:{MONO};font-size:12px;line-height:1.4;background:{CARD};color:{INK};margin:6px 0;"
-        f"overflow:auto'>{program}</pre><div>{picture}</div></div>"
+        f"max-width:100%;overflow:auto'>{program}</pre><div style='max-width:100%'>{picture}</div></div>"
     )
