@@ -21,9 +21,9 @@ SAMPLES = 3
 STYLES = ("plain", "0-d", "empty", "size 1", "transposed")
 MASKED = {"index", "index_back", "index_put", "masked"}  # a mask of its own for each sample is refused
 ONE_BY_ONE = {
-    "as_strided", "as_strided_backward", "bincount", "binomial", "block_diag", "dist", "histc", "histogramdd", "isin",
-    "linalg_ldl_solve", "masked_scatter", "masked_scatter_backward", "masked_scatter_of", "median", "nanmedian",
-    "sample_dirichlet",
+    "as_strided", "as_strided_backward", "bincount", "binomial", "block_diag", "dist", "embedding_dense_backward", "histc",
+    "histogramdd", "isin", "linalg_ldl_solve", "masked_scatter", "masked_scatter_backward", "masked_scatter_of", "median",
+    "nanmedian", "nll_loss", "nll_loss_backward", "sample_dirichlet",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from ..places import claim
 from . import convolution as convolution
 from . import elementwise as elementwise
 from . import indexing as indexing
+from . import layers as layers
 from . import picking as picking
 from . import products as products
 from . import reductions as reductions

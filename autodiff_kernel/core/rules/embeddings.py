@@ -35,7 +35,7 @@ def _padded(g: Any, i: Any, p: Any) -> Any:
 # p is (number of rows, number of the row that gets no gradient or -1, divide by how often each occurs?)
 embedding_row: Op = Op(
     "embedding", lambda a, i, p: a[i], a=lambda g, n: embedding_back(g, n.b, p=n.p), reads=("b",),
-    jvp=lambda ts, n: embedding_row(ts[0], n.b, p=n.p), params=True, partials=("1 in the row that was picked",),
+    jvp=lambda ts, n: embedding_row(ts[0], n.b, p=n.p), params=True, batch="rows", partials=("1 in the row that was picked",),
     latex="{a}_{{{b}}}", doc="Rows of a matrix by number.",
 )  # fmt: skip
 embedding_back: Op = Op(
@@ -46,5 +46,5 @@ embedding_back: Op = Op(
 embedding_picked: Op = Op(
     "embedding_picked", _padded, a=lambda g, n: embedding_back(g, n.b, p=n.p), reads=("b",),
     jvp=lambda ts, n: embedding_picked(ts[0], n.b, p=n.p), params=True, symbol="embedding", partials=("1",),
-    node="EmbeddingBackward0", doc="Rows of a matrix by number, zero where the backward leaves them out.",
+    batch="rows", node="EmbeddingBackward0", doc="Rows of a matrix by number, zero where the backward leaves them out.",
 )  # fmt: skip

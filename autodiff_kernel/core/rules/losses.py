@@ -66,6 +66,7 @@ def compared(name: str, value: Callable[..., Any], slope: Callable[..., Any], ot
         name, fwd, lambda g, n: shared(g, n.sa, n.p[0]) * slope(n.a, n.b, n.p[1]),
         lambda g, n: shared(g, n.sa, n.p[0]) * other(n.a, n.b, n.p[1]), reads=(reads, reads), jvp=tangent, params=True,
         partials=(partial, "see the first"), latex=latex, doc=doc, node=node,
+        batch="compared",
     )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def _tangent(ts: Any, n: Any) -> Any:
 
 # p is (dimensions, eps)
 standardize_row: Op = Op(
-    "standardize", _standardized, a=_back, reads=("y",), jvp=_tangent, params=True, outputs=True,
+    "standardize", _standardized, a=_back, reads=("y",), jvp=_tangent, params=True, outputs=True, batch="standardize",
     node="NativeBatchNormBackward0", symbol="(x−μ)/σ", partials=("(g − mean g − y mean gy)/σ",),
     latex=r"\frac{{{a} - \mu}}{{\sigma}}",
     doc="The input minus its mean, divided by its standard deviation; and one over that.",
