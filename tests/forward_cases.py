@@ -27,6 +27,7 @@ CONSTANTS = {
     "j": np.array([1, 0]),
     "k": np.array([[2, 0], [1, 2]]),
     "n": np.array([2, 0, 1]),
+    "third": np.array(1 / 3),
 }
 
 
@@ -180,6 +181,48 @@ F.elu F.gelu F.hardsigmoid F.hardswish F.hardtanh F.logsigmoid F.mish F.relu6 F.
 F.tanhshrink F.celu F.hardshrink F.relu F.selu F.sigmoid F.tanh: x; F.gelu: x, approximate='tanh'; F.leaky_relu: x, 0.2
 F.softplus: x, 2, 1; F.log_softmax F.softmax: x, 1; F.prelu: x, v[:1]; F.threshold: x, 0.1, 7.0
 F.linear: x, A, v; F.linear: x, A; F.linear: t, r.mT, v; F.bilinear: x, y, t[:, :, :3], v[:2]
+
+# convolutions, pooling and the sizes of pictures
+conv1d F.conv1d: t, f[:, :3], v[:2]; conv2d F.conv2d: t[None], f[None, :, :2, :2], s[None]; conv_tbc F.conv_tbc: t, f[:1], v
+conv3d F.conv3d: t[None, None], f[None, None, :, :2, :2]; F.conv1d: t, v[:, None, None] * e[:2], None, 2, 1, 2, 3
+conv_transpose1d F.conv_transpose1d: t, A[:, None]; conv_transpose2d F.conv_transpose2d: t[None], f[:, None, :2, :2]
+conv_transpose3d F.conv_transpose3d: t[None, None], f[None, None, :, :2, :2], s[None], 2
+convolution as function: t, f[:, :3], v[:2], [2], [1], [1], False, [0], 1
+F.avg_pool1d F.max_pool1d F.max_pool1d_with_indices F.adaptive_avg_pool1d F.adaptive_max_pool1d: t, 2
+F.avg_pool2d F.max_pool2d F.max_pool2d_with_indices F.adaptive_avg_pool2d F.adaptive_max_pool2d: t[None], 2
+F.avg_pool3d F.max_pool3d F.max_pool3d_with_indices F.adaptive_avg_pool3d F.adaptive_max_pool3d: t[None, None], 2
+F.adaptive_max_pool1d_with_indices: t, 2; F.adaptive_max_pool2d_with_indices: t[None], 2; F.avg_pool1d: t, 3, 1, 1
+F.adaptive_max_pool3d_with_indices: t[None, None], 2; F.lp_pool1d: t.abs(), 3, 2; F.lp_pool2d: t[None].abs(), 3, 2
+F.lp_pool3d: t[None, None].abs(), 3, 2; F.max_unpool1d: *F.max_pool1d(t, 2, return_indices=True), 2
+F.max_unpool2d: *F.max_pool2d(t[None], 2, return_indices=True), 2
+F.max_unpool3d: *F.max_pool3d(t[None, None], 2, return_indices=True), 2
+F.fractional_max_pool2d F.fractional_max_pool2d_with_indices: t[None], 2, 2, _random_samples=third.expand(1, 2, 2)
+F.fractional_max_pool3d F.fractional_max_pool3d_with_indices: t[None, None], 1, 1, _random_samples=third.expand(1, 1, 3)
+F.unfold: t[None], 2; F.fold: f, (2, 4), (2, 2); F.pad: x, (1, 2), value=0.5; F.pad: t, (1, 2), 'reflect'
+F.pad: t, (1, 2), 'replicate'; F.pad: t, (1, 2), 'circular'; F.pixel_shuffle: f[0, :, :, None], 2
+F.pixel_unshuffle: t[:, :2][None], 2; F.channel_shuffle: f, 2; F.interpolate F.upsample: t, 7
+F.interpolate: t, 7, mode='linear'; F.interpolate: t[None], 5, mode='bicubic'; F.interpolate: t[None], 2, mode='area'
+F.upsample_bilinear F.upsample_nearest: t[None], 5; F.affine_grid: x[None], (1, 1, 2, 3)
+F.grid_sample: t[None], q[None, :, :2, None].expand(1, 2, 2, 2) * 0.8, align_corners=False
+
+# normalization, dropout that is off, attention, lookups
+F.batch_norm: x, None, None, v, w, True; F.batch_norm: x, *third.repeat(2, 3), v, w; F.instance_norm: t
+F.layer_norm: x, (3,), v, w; F.group_norm: f, 2, e, e; F.rms_norm: x, (3,), v; F.local_response_norm: t, 2
+F.normalize: x; F.normalize: x, 1, 0; F.dropout F.dropout1d F.alpha_dropout F.feature_alpha_dropout: t, 0.5, False
+F.dropout2d: t[None], 0.5, False; F.dropout3d: t[None, None], 0.5, False; F.rrelu: x; F.glu: t, 2; F.softmin: x, 1
+F.scaled_dot_product_attention: t[None], t[None] + 1, f.mT[None]; F.embedding: k, r; F.embedding_bag: k, r
+F.embedding_bag: k, r, mode='max'; F.embedding_bag: k, r, mode='sum', per_sample_weights=q[:, :2]
+
+# losses
+F.mse_loss F.l1_loss F.smooth_l1_loss F.huber_loss: x, y; F.huber_loss: x, y, 'none', 0.7; F.mse_loss: x, y, reduction='sum'
+F.soft_margin_loss: x, 1 - 2.0 * b; F.kl_div: x, q, reduction='sum'; F.kl_div: x, y, reduction='batchmean', log_target=True
+F.poisson_nll_loss: x, p; F.gaussian_nll_loss: x, y, p; F.binary_cross_entropy: q, (u + 1) / 2
+F.binary_cross_entropy_with_logits: x, q; F.binary_cross_entropy_with_logits: x, q, third, pos_weight=third.expand(3)
+F.cross_entropy F.nll_loss F.multi_margin_loss: x, j; F.cross_entropy: x, q; F.cross_entropy: x, j, label_smoothing=0.1
+F.nll_loss: x, j, third.expand(3), reduction='none'; F.hinge_embedding_loss: x, 1 - 2.0 * b
+F.multilabel_soft_margin_loss: x, q; F.multilabel_margin_loss: x, n.expand(2, 3)
+F.margin_ranking_loss: x, y, 1 - 2.0 * b; F.cosine_embedding_loss: x, y, 1 - 2.0 * j
+F.triplet_margin_loss F.triplet_margin_with_distance_loss: x, y, u; F.cosine_similarity F.pairwise_distance: x, y
 """
 
 # Names without a derivative, and why.
@@ -190,7 +233,7 @@ WITHOUT = {
         ones_like range fft.fftfreq fft.rfftfreq scalar_tensor tensor tril_indices triu_indices zeros zeros_like""",
     "draws random numbers": """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal
         normal_ rand rand_like randint randint_like randn randn_like random_ randperm uniform_ binomial poisson
-        _dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad""",
+        F.gumbel_softmax _dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad""",
     "asks a question": """all allclose any broadcast_shapes equal is_complex is_conj is_floating_point is_neg
         is_inference is_nonzero is_pinned is_same_size is_signed is_tensor isclose isfinite isin isinf isnan
         isneginf isposinf isreal numel typename
@@ -206,7 +249,7 @@ WITHOUT = {
         __rrshift__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""",
     "counts": "histc histogram histogramdd unique unique_consecutive",
     "PyTorch refuses to differentiate it": """floor_divide heaviside geqrf __floordiv__ __rfloordiv__ __ifloordiv__
-        linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve apply_ map_ map2_""",
+        linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve F.native_channel_shuffle apply_ map_ map2_""",
     "changes the library or the shape of memory": """set_default_tensor_type resize_ resize_as_ resize set_
         get_default_device set_default_device are_deterministic_algorithms_enabled get_deterministic_debug_mode
         is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms
