@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from autodiff_kernel.core import places
 from autodiff_kernel.jupyter import kernelspec
 
 collect_ignore_glob = ["record_*.py", "unchanged/*", "data/*"]  # scripts; some need PyTorch
@@ -42,9 +41,6 @@ def _no_gpu() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        if hasattr(item, "dtest"):  # a doctest has its module's names, but its lines are a user's
-            item.dtest.globs.pop(places.MARK, None)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     reason = _no_gpu() if marked else ""
     for item in marked if reason else ():
