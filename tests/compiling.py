@@ -47,7 +47,7 @@ def same(make, calls=4, backward=True):
     expected, _ = story(make, calls, False, backward)
     found, run = story(make, calls, True, backward)
     np.testing.assert_equal(found, expected)
-    assert run.reason == ""
+    assert run.reason == "", run.reason
     assert run.source
     return run
 

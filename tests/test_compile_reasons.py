@@ -185,3 +185,12 @@ def test_fullgraph_is_an_error():
     f = torch.compile(lambda x: x.sum().item(), fullgraph=True)
     with pytest.raises(RuntimeError, match=r"fullgraph=True.*item\(\)"):
         f(torch.ones(2))
+
+
+def test_what_older_garbage_does_when_it_is_collected_is_no_reason():
+    import gc
+
+    compiled = torch.compile(lambda x: x * (1 + gc.isenabled()))
+    assert gc.isenabled()
+    assert compiled(torch.ones(2)).tolist() == [1.0, 1.0]  # no collection while the call is watched
+    assert gc.isenabled()

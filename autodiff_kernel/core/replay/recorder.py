@@ -5,6 +5,7 @@ that leave as Python numbers) to `modes.watchers`.  The recorder listens to both
 listened before.  What it cannot follow it notes as the reason; the call itself goes on undisturbed.
 """
 
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -365,6 +366,8 @@ class recording:
     def __enter__(self) -> None:
         _active.recorder = self.recorder
         self.profile, self.before = sys.getprofile(), modes.is_stepping()
+        self.collects = gc.isenabled()
+        gc.disable()  # what finalizers of older garbage do (closing files, …) is not the function's doing
         modes.put_stepping(True)
         if self.profiles:
             FORWARDS.update([row.fwd.__code__ for row in TABLE.values() if hasattr(row.fwd, "__code__")])
@@ -374,6 +377,8 @@ class recording:
         if self.profiles:
             sys.setprofile(self.profile)
         modes.put_stepping(self.before)
+        if self.collects:
+            gc.enable()
         _active.recorder = None
 
     def profiled(self, frame: Any, event: str, function: Any) -> None:
