@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
+from IPython import version_info
 from IPython.core.error import UsageError
 from IPython.display import display
 
@@ -138,7 +139,11 @@ def _name_what_stands_for_torch(value: ModuleNotFoundError) -> None:
 
     if imports_torch(value) and not getattr(value, "__notes__", None):
         answer = torch_is_missing(Raised(value, {}))
-        value.add_note(f"{answer.finding}\nWhat to write: {answer.fix}")
+        words = f"{answer.finding}\nWhat to write: {answer.fix}"
+        if version_info < (8, 17):  # old ones show no notes
+            value.msg = f"{value.msg}\n{words}"
+        else:
+            value.add_note(words)
 
 
 def _misspelt(value: BaseException | None) -> bool:
