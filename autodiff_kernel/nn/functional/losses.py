@@ -40,6 +40,12 @@ def _reduced(x: Any, reduction: str) -> Any:
     return x if reduction == "none" else x.mean() if reduction == "mean" else x.sum()
 
 
+def _weighted(each: Any, weight: Any, reduction: str) -> Any:
+    """The weighted losses of the elements, reduced; a mean is divided by the sum of the weights."""
+    each = each * weight
+    return each.sum() / weight.expand_as(each).sum() if reduction == "mean" else _reduced(each, reduction)
+
+
 def _pair(input: Any, target: Any, name: str) -> tuple[Any, Any]:
     """Both in one shape and dtype; PyTorch's warning where they have to be stretched."""
     for x, which in ((input, "input"), (target, "target")):
@@ -96,8 +102,7 @@ def mse_loss(
     """
     reduction = _reduction(reduction, size_average, reduce)
     if weight is not None:
-        each = _compared(rows.mse_row, "mse_loss", input, target, "none", None) * weight
-        return each.sum() / weight.expand_as(each).sum() if reduction == "mean" else _reduced(each, reduction)
+        return _weighted(_compared(rows.mse_row, "mse_loss", input, target, "none", None), weight, reduction)
     return _compared(rows.mse_row, "mse_loss", input, target, reduction, None)
 
 
@@ -112,8 +117,7 @@ def l1_loss(
     """The mean of the absolute differences (or their sum, or each of them)."""
     reduction = _reduction(reduction, size_average, reduce)
     if weight is not None:
-        each = _compared(rows.l1_row, "l1_loss", input, target, "none", None) * weight
-        return each.sum() / weight.expand_as(each).sum() if reduction == "mean" else _reduced(each, reduction)
+        return _weighted(_compared(rows.l1_row, "l1_loss", input, target, "none", None), weight, reduction)
     if input.is_complex() or target.is_complex():
         return _reduced((input - target).abs(), reduction)
     return _compared(rows.l1_row, "l1_loss", input, target, reduction, None)
