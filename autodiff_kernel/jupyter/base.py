@@ -11,7 +11,7 @@ from IPython.core.magic import Magics
 from IPython.core.magic_arguments import argument, parse_argstring
 from IPython.display import display
 
-from .options import split_options
+from .options import parse_expression, split_options
 
 _HISTORY = re.compile(r"In|Out|_{1,3}|_i{0,3}|_i?\d+|_[dio]h")  # IPython's inputs, outputs and folders so far
 
@@ -54,6 +54,24 @@ class ViewMagics(Magics):
         """The value of an expression in the user's namespace."""
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         return eval(compiled(tree, self._cell_name(text), "eval"), names)
+
+    def _call(self, magic: str, example: str, text: str, names: dict[str, Any]) -> tuple[str, Any, Any, Any]:
+        """A call taken apart, not made: the function as it is written, the function, its arguments, the named ones.
+
+        Raises UsageError for any other expression.
+        """
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
+        call = parse_expression(text, magic, example).body
+        if not isinstance(call, ast.Call):
+            raise UsageError(f"{magic} needs a call, for example: {example}; {text!r} is none")
+        # A list and a dict of the arguments, as Python itself would have passed them.
+        given = ast.parse("(lambda *a, **k: (a, k))()", mode="eval")
+        gather = given.body
+        assert isinstance(gather, ast.Call)
+        gather.args, gather.keywords = call.args, call.keywords
+        function = self._evaluate(ast.Expression(call.func), text, names)
+        values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
+        return ast.unparse(call.func), function, values, options
 
     def _run(self, cell: str) -> Any:
         """Run a cell's code in the user's namespace; the value of its last line, or None where it has none."""

@@ -175,16 +175,7 @@ class AutodiffMagics(ViewMagics):
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         names = self._names(local_ns)
         args, text = self._read(self.trace, line, names)
-        call = parse_expression(text, "%trace", "%trace f(2., 3.)").body
-        if not isinstance(call, ast.Call):
-            raise UsageError(f"%trace needs a call, for example: %trace f(2., 3.); {text!r} is none")
-        # A list and a dict of the arguments, as Python itself would have passed them.
-        given = ast.parse("(lambda *a, **k: (a, k))()", mode="eval")
-        gather = given.body
-        assert isinstance(gather, ast.Call)
-        gather.args, gather.keywords = call.args, call.keywords
-        function = self._evaluate(ast.Expression(call.func), text, names)
-        values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
+        _, function, values, options = self._call("%trace", "%trace f(2., 3.)", text, names)
         from autodiff_kernel.views.trace import SeedError, trace
 
         seeds = [

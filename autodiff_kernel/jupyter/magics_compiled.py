@@ -1,6 +1,5 @@
 """`%compiled`: the program that torch.compile makes of a call, beside the call's graph."""
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +8,6 @@ from IPython.core.magic import line_magic, magics_class, needs_local_scope, no_v
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from .base import ViewMagics, unquote, view_options, visible
-from .options import parse_expression
 
 LISTING = (("%compiled f(x)", "the flat program that torch.compile makes of f, beside the graph"),)
 
@@ -37,19 +35,9 @@ class CompiledMagics(ViewMagics):
         __tracebackhide__ = True  # IPython leaves this frame out of the user's tracebacks
         names = self._names(local_ns)
         args, text = self._read(self.compiled, line, names)
-        call = parse_expression(text, "%compiled", "%compiled f(x)").body
-        if not isinstance(call, ast.Call):
-            raise UsageError(f"%compiled needs a call, for example: %compiled f(x); {text!r} is none")
-        given = ast.parse("(lambda *a, **k: (a, k))()", mode="eval")
-        gather = given.body
-        assert isinstance(gather, ast.Call)
-        gather.args, gather.keywords = call.args, call.keywords
-        function = self._evaluate(ast.Expression(call.func), text, names)
-        values, options = self._evaluate(ast.fix_missing_locations(given), text, names)
+        written, function, values, options = self._call("%compiled", "%compiled f(x)", text, names)
         if not callable(function):
-            raise UsageError(
-                f"%compiled: {ast.unparse(call.func)} is {type(function).__name__}, not a function"
-            )
+            raise UsageError(f"%compiled: {written} is {type(function).__name__}, not a function")
         from autodiff_kernel.views.compiled import compiled
 
         result = compiled(function, *values, namespace=visible(names), title=unquote(args.title), **options)
